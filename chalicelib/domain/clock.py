@@ -1,0 +1,25 @@
+"""The time, asked in one place, so that tests can set it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+_source: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
+
+
+def now() -> datetime:
+    """The present moment in UTC, in whole seconds: what rows hold and answers show."""
+    return _source().replace(microsecond=0)
+
+
+def timestamp() -> int:
+    """Seconds since 1970: what tokens and expiries count in."""
+    return int(_source().timestamp())
+
+
+def set_source(source: Callable[[], datetime]) -> Callable[[], datetime]:
+    """Ask `source` from now on; returns the one asked so far. For tests."""
+    global _source  # noqa: PLW0603
+    _source, previous = source, _source
+    return previous

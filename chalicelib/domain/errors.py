@@ -1,0 +1,68 @@
+"""Why the service refuses a request. The HTTP edge decides how each one looks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Union
+
+FieldErrors = Mapping[str, Union[str, "FieldErrors"]]
+"""`{field: {rule: message}}`, nested as deeply as the body is; list items by index."""
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not an accident
+    """The request is understood and will not be carried out."""
+
+    def __init__(self, message: str, errors: FieldErrors | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.errors = errors
+
+
+class Invalid(Refusal):
+    """The data does not validate; `errors` says which field breaks which rule."""
+
+
+class Unauthenticated(Refusal):
+    """Nobody is known to be asking."""
+
+    def __init__(self, message: str = "Authentication is required to continue") -> None:
+        super().__init__(message)
+
+
+class Forbidden(Refusal):
+    """The actor is known and may not do this."""
+
+
+class NotFound(Refusal):
+    """There is no such thing, or not for this actor: the two look the same."""
+
+
+class Conflict(Refusal):
+    """Someone else changed the same data first."""
+
+
+class Stale(Conflict):
+    """What the decision was based on changed before the write; worth deciding again."""
+
+    def __init__(self, message: str = "The data changed meanwhile; try again.") -> None:
+        super().__init__(message)
+
+
+class TooMany(Refusal):
+    """This source asked too often; `seconds` says how long it should wait."""
+
+    def __init__(self, message: str, seconds: int) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+
+
+class TooLarge(Refusal):
+    """The body is larger than the service reads."""
+
+
+class Unavailable(Refusal):
+    """Something the answer needs cannot be reached now; the same request may pass later."""
+
+    def __init__(self, message: str = "The service is busy; try again.", seconds: int = 1) -> None:
+        super().__init__(message)
+        self.seconds = seconds

@@ -1,0 +1,36 @@
+"""Identifiers. One type per thing, so that a user is never passed for a group."""
+
+from __future__ import annotations
+
+import re
+from typing import NewType
+from uuid import UUID, uuid4, uuid5
+
+UserId = NewType("UserId", str)
+GroupId = NewType("GroupId", str)
+RoleId = NewType("RoleId", str)
+GpgkeyId = NewType("GpgkeyId", str)
+ResourceId = NewType("ResourceId", str)
+ResourceTypeId = NewType("ResourceTypeId", str)
+FolderId = NewType("FolderId", str)
+AcoId = ResourceId | FolderId
+
+NAMESPACE = UUID("d5447ca1-950f-459d-8b20-86ddfdd0f922")
+"""Namespace of every identifier that is made from a name: actions, resource types, themes."""
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+
+
+def new_id() -> str:
+    return str(uuid4())
+
+
+def named_id(name: str) -> str:
+    return str(uuid5(NAMESPACE, name))
+
+
+def find_uuid(value: object) -> str | None:
+    """`value` as an identifier in its one canonical form, or `None` where it is none."""
+    if isinstance(value, str) and _UUID.fullmatch(value):
+        return value.lower()
+    return None

@@ -1,0 +1,59 @@
+"""Where the service runs. Read once, from the environment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    base_url: str
+    """Public address of the tenant, without trailing slash: in tokens, links and cookies."""
+    dialect: str
+    """`specification` or `clients`; see `chalicelib/dialect.py`."""
+    endpoint_group: str | None
+    """The one group this process serves; all of them where none is named."""
+    table_prefix: str
+    region: str
+    dynamodb_endpoint: str | None
+    key_folder: Path | None
+    """Where private keys lie on one machine; in the cloud they are secrets."""
+    openpgp_secret: str | None
+    jwt_secret: str | None
+    parallel_calls: int
+    """How many storage calls of one step run side by side; 1 runs them in turn."""
+    answer_limit: int
+    """Most bytes of one answer; Lambda cuts at 6 MB, a plain server does not (0)."""
+    login_limit: int
+    """Failed sign-ins a source may make a minute before it has to wait; 0 switches it off."""
+    get_logout: bool
+    """Whether GET /auth/logout.json signs out, as the specification says."""
+    cors_origins: frozenset[str]
+    support_address: str
+
+    @classmethod
+    def from_environment(cls) -> Settings:
+        env = os.environ
+        keys = env.get("KEY_FOLDER")
+        return cls(
+            base_url=env.get("BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
+            dialect=env.get("DIALECT", "specification"),
+            endpoint_group=env.get("ENDPOINT_GROUP") or None,
+            table_prefix=env.get("TABLE_PREFIX", "keyhaven-"),
+            region=env.get("AWS_REGION", "eu-west-1"),
+            dynamodb_endpoint=env.get("DYNAMODB_ENDPOINT") or None,
+            key_folder=Path(keys) if keys else None,
+            openpgp_secret=env.get("OPENPGP_SECRET") or None,
+            jwt_secret=env.get("JWT_SECRET") or None,
+            parallel_calls=int(env.get("PARALLEL_CALLS", "8")),
+            answer_limit=int(env.get("ANSWER_LIMIT", "6000000")),
+            login_limit=int(env.get("LOGIN_LIMIT", "60")),
+            get_logout=env.get("GET_LOGOUT", "on") != "off",
+            cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
+            support_address=env.get("SUPPORT_ADDRESS", ""),
+        )
+
+
+settings = Settings.from_environment()
