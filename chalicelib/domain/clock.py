@@ -20,6 +20,6 @@ def timestamp() -> int:
 
 def set_source(source: Callable[[], datetime]) -> Callable[[], datetime]:
     """Ask `source` from now on; returns the one asked so far. For tests."""
-    global _source  # noqa: PLW0603
+    global _source
     _source, previous = source, _source
     return previous

@@ -49,7 +49,7 @@ class Stale(Conflict):
 
 
 class TooMany(Refusal):
-    """This source asked too often; `seconds` says how long it should wait."""
+    """The source asks too often; `seconds` says how long it should wait."""
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(message)

@@ -1,0 +1,52 @@
+"""Bodies of signing in and out. Nothing here is refused: the services judge what was sent."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from chalicelib.bodies.rules import UNSET, Unset, if_object
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Handshake:
+    """One step of the GPG sign-in. Which one it is, the members that were sent say."""
+
+    keyid: object = None
+    server_verify_token: object | Unset = UNSET
+    user_token_result: object | Unset = UNSET
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Wrapped:
+    gpg_auth: Annotated[Handshake, if_object] = field(default_factory=Handshake)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class HandshakeBody:
+    gpg_auth: Annotated[Handshake | Unset, if_object] = UNSET
+    data: Annotated[_Wrapped, if_object] = field(default_factory=_Wrapped)
+    """Some clients wrap the same in one more level."""
+
+    @property
+    def handshake(self) -> Handshake:
+        return self.data.gpg_auth if isinstance(self.gpg_auth, Unset) else self.gpg_auth
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LoginBody:
+    user_id: object = None
+    challenge: object = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RefreshBody:
+    """Where neither member was sent, the token is the cookie's."""
+
+    user_id: object | Unset = UNSET
+    refresh_token: object | Unset = UNSET
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LogoutBody:
+    refresh_token: object | Unset = UNSET

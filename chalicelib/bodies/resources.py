@@ -1,0 +1,202 @@
+"""Bodies of the resource endpoints, in the two formats of a resource."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.openpgp import message_length, openpgp_message, parsable_metadata
+from chalicelib.bodies.rules import (
+    UNSET,
+    TakenAs,
+    Unset,
+    ascii_only,
+    at_most,
+    expired,
+    in_list,
+    max_length,
+    not_empty,
+    required,
+    utf8,
+    utf8_extended,
+    uuid,
+)
+from chalicelib.dialect import dialect
+from chalicelib.domain import resource_types
+from chalicelib.domain.errors import Invalid
+from chalicelib.domain.resource_types import Format
+
+INVALID = "Could not validate resource data."
+MOST_SECRETS = 10_000
+"""Of an update: one for each user with access."""
+
+V4_FIELDS = ("name", "username", "uri", "description")
+V5_FIELDS = ("metadata", "metadata_key_id", "metadata_key_type")
+
+_LONGEST_URI = 1_024
+_LONGEST_DESCRIPTION = 10_000
+
+
+def _rows(sent: Any) -> list[Any]:
+    """The entries of `secrets`. What is no list counts as one entry that is no secret."""
+    if isinstance(sent, dict) and "0" in sent:
+        return list(sent.values())
+    return sent if isinstance(sent, list) and sent else [None]
+
+
+def _rows_of_owner(sent: Any) -> Any:
+    """The same for a creation, where a secret is the creator's whatever user it names."""
+    if sent is None:
+        return None
+    return [{**row, "user_id": None} if isinstance(row, dict) else row for row in _rows(sent)]
+
+
+def _rows_if_any(sent: Any) -> Any:
+    """The same for an update, which may send none."""
+    return UNSET if sent in (None, "", []) else _rows(sent)
+
+
+def _type_of(format_: Format) -> Any:
+    kinds = resource_types.of_format(format_)
+    slugs = ", ".join(kind.slug for kind in kinds)
+    return in_list(*(kind.id for kind in kinds)).saying(
+        f"The resource type should be one of the following: {slugs}."
+    )
+
+
+_v4_type = _type_of(Format.V4)
+_v5_type = _type_of(Format.V5)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class OwnerSecretBody:
+    data: Annotated[str, not_empty, ascii_only, message_length, openpgp_message]
+    user_id: object
+    """Missing only where the entry is no secret at all; the creator is meant in any case."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SecretBody:
+    user_id: Annotated[str, uuid]
+    data: Annotated[str, not_empty, ascii_only, message_length, openpgp_message]
+
+
+OwnerSecret = Annotated[
+    list[OwnerSecretBody],
+    TakenAs(_rows_of_owner),
+    required.saying("The owner secret is required."),
+    not_empty.saying("The secrets should not be empty."),
+    at_most(1).saying("The secrets should contain only the secret of the owner."),
+]
+Secrets = Annotated[list[SecretBody] | Unset, TakenAs(_rows_if_any), at_most(MOST_SECRETS)]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class V4Creation:
+    name: Annotated[
+        str,
+        required.saying("A name is required."),
+        not_empty,
+        utf8_extended,
+        max_length(dialect.longest_name),
+    ]
+    resource_type_id: Annotated[str, uuid, _v4_type]
+    secrets: OwnerSecret
+    username: Annotated[str | None, utf8_extended, max_length(dialect.longest_name)] = None
+    uri: Annotated[str | None, utf8, max_length(_LONGEST_URI)] = None
+    description: Annotated[str | None, utf8_extended, max_length(_LONGEST_DESCRIPTION)] = None
+    expired: Annotated[datetime | None, expired] = None
+    folder_parent_id: Annotated[str | None, uuid] = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class V5Creation:
+    metadata: Annotated[str, not_empty, ascii_only, message_length, parsable_metadata]
+    metadata_key_id: Annotated[str, uuid]
+    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    resource_type_id: Annotated[str, uuid, _v5_type]
+    secrets: OwnerSecret
+    expired: Annotated[datetime | None, expired] = None
+    folder_parent_id: Annotated[str | None, uuid] = None
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class V4Update:
+    """What is `UNSET` keeps its value; so does the type where it is `None`."""
+
+    name: Annotated[str | Unset, not_empty, utf8_extended, max_length(dialect.longest_name)] = UNSET
+    username: Annotated[str | Unset | None, utf8_extended, max_length(dialect.longest_name)] = UNSET
+    uri: Annotated[str | Unset | None, utf8, max_length(_LONGEST_URI)] = UNSET
+    description: Annotated[str | Unset | None, utf8_extended, max_length(_LONGEST_DESCRIPTION)] = (
+        UNSET
+    )
+    resource_type_id: Annotated[str | None, uuid, _v4_type] = None
+    expired: Annotated[datetime | Unset | None, expired] = UNSET
+    secrets: Secrets = UNSET
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class V5Touch:
+    """An update of a v5 resource that leaves its metadata as it is."""
+
+    resource_type_id: Annotated[str | None, uuid, _v5_type] = None
+    expired: Annotated[datetime | Unset | None, expired] = UNSET
+    secrets: Secrets = UNSET
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class V5Update:
+    metadata: Annotated[str, not_empty, ascii_only, message_length, parsable_metadata]
+    metadata_key_id: Annotated[str, uuid]
+    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    resource_type_id: Annotated[str | None, uuid, _v5_type] = None
+    expired: Annotated[datetime | Unset | None, expired] = UNSET
+    secrets: Secrets = UNSET
+
+
+def format_of(members: Mapping[str, Any], own_key_id: str | None) -> Format | None:
+    """The format a payload is in; `None` where it describes nothing, as an expiry does.
+
+    `own_key_id` is the caller's key, meant where metadata for it names none.
+    """
+    members = _with_own_key(members, own_key_id)
+    missing = [name for name in V5_FIELDS if members.get(name) is None]
+    if len(missing) == len(V5_FIELDS):
+        return Format.V4 if any(name in members for name in V4_FIELDS) else None
+    if missing:
+        raise Invalid("Few fields are missing for the V5.")
+    if any(members.get(name) is not None for name in V4_FIELDS):
+        raise Invalid("V4 related fields are not supported for V5.")
+    return Format.V5
+
+
+def read_creation(draft: Draft[Any], own_key_id: str | None) -> V4Creation | V5Creation:
+    """The body in the format it is in; one that describes nothing lacks a name."""
+    members = _with_own_key(draft.members, own_key_id)
+    if members.get("resource_type_id") is None:
+        members = {**members, "resource_type_id": resource_types.DEFAULT.id}
+    if format_of(members, own_key_id) is Format.V5:
+        return Draft(V5Creation, members).read(INVALID)
+    return Draft(V4Creation, members).read(INVALID)
+
+
+def read_update(
+    draft: Draft[Any], own_key_id: str | None, stored: Format
+) -> V4Update | V5Touch | V5Update:
+    """The body in the format it is in; one that describes nothing keeps the stored one."""
+    members = _with_own_key(draft.members, own_key_id)
+    sent = format_of(members, own_key_id)
+    if sent is Format.V5:
+        return Draft(V5Update, members).read(INVALID)
+    if sent is None and stored is Format.V5:
+        return Draft(V5Touch, members).read(INVALID)
+    return Draft(V4Update, members).read(INVALID)
+
+
+def _with_own_key(members: Mapping[str, Any], own_key_id: str | None) -> Mapping[str, Any]:
+    if members.get("metadata_key_type") == "user_key" and members.get("metadata_key_id") is None:
+        return {**members, "metadata_key_id": own_key_id}
+    return members

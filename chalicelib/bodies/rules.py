@@ -1,0 +1,246 @@
+"""Rules a field of a request body obeys.
+
+A body is a frozen dataclass whose annotations carry rules:
+
+    @dataclass(frozen=True, slots=True)
+    class CommentBody:
+        content: Annotated[str, not_empty, utf8_extended, max_length(256)]
+        parent_id: Annotated[str | None, uuid] = None
+
+A field without default is required; one that may be `None` takes null; one whose default
+is `UNSET` tells "not sent" from null. `Draft` reads a body by its rules (`draft.py`).
+
+A rule's test takes any value JSON knows and never raises. A value of the wrong type breaks
+the rules that speak of its type, and `max_length` where it is a list or an object.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, Literal, Self
+
+from chalicelib.domain.addresses import is_address
+from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.moments import find_moment
+
+LONGEST_LIST = 1_000
+"""Items of a list that says nothing else by `at_most`."""
+
+
+class Unset(Enum):
+    UNSET = "not sent"
+
+    def __bool__(self) -> Literal[False]:
+        return False
+
+
+UNSET: Final = Unset.UNSET
+"""The value of a field the client did not send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    name: str
+    message: str
+    holds: Callable[[Any], bool]
+    gives: type | None = None
+    """What a value surely is once the rule holds and `canonical` has been applied."""
+    canonical: Callable[[Any], Any] | None = None
+    """Brings a value that obeys the rule to the one form we keep."""
+
+    def broken(self, field: str) -> dict[str, str]:
+        return {self.name: self.message.replace("{field}", field.replace("_", " "))}
+
+    def saying(self, message: str) -> Self:
+        """The same rule, in the words this field needs."""
+        return replace(self, message=message)
+
+
+class Presence(Rule):
+    """What is broken by a required field that was not sent."""
+
+
+class NotEmpty(Rule):
+    """What is broken by null, "" and []; the other rules are then not asked."""
+
+
+class Cap(Rule):
+    """How many items a list may hold. The items of a longer one are not looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class TakenAs:
+    """What a sent value is taken for before any rule is asked; `UNSET` for not sent."""
+
+    take: Callable[[Any], Any]
+
+
+if_object = TakenAs(lambda sent: sent if isinstance(sent, dict) else UNSET)
+"""For bodies that refuse nothing: an object is read, all else counts as not sent."""
+
+required = Presence("_required", "The {field} is required.", lambda _: True)
+absent_is_empty = Presence("_empty", "The {field} should not be empty.", lambda _: True)
+"""For forms whose missing members count as empty ones."""
+not_empty = NotEmpty("_empty", "The {field} should not be empty.", lambda _: True)
+
+
+_CONTROLS = bytes({*range(0x20)} - {*b"\t\n\r"})
+_OUTSIDE_ASCII = bytes(range(0x80, 0x100))
+_LEADS_OF_FOUR_BYTES = bytes(range(0xF0, 0x100))
+
+
+def _is_text(refused: bytes) -> Callable[[Any], bool]:
+    """A test for text whose UTF-8 form has none of the bytes of `refused`.
+
+    Bytes say all we ask: control characters are single bytes, and a character outside the
+    Basic Multilingual Plane begins with one from 0xF0 on. A lone surrogate has no UTF-8 form.
+    """
+
+    def holds(value: Any) -> bool:
+        if not isinstance(value, str):
+            return False
+        try:
+            raw = value.encode()
+        except UnicodeEncodeError:
+            return False
+        return len(raw.translate(None, refused)) == len(raw)
+
+    return holds
+
+
+utf8 = Rule(
+    "utf8",
+    "The {field} should be valid text without emoji or control characters.",
+    _is_text(_CONTROLS + _LEADS_OF_FOUR_BYTES),
+    gives=str,
+)
+utf8_extended = Rule(
+    "utf8Extended",
+    "The {field} should be valid text without control characters.",
+    _is_text(_CONTROLS),
+    gives=str,
+)
+ascii_only = Rule(
+    "ascii",
+    "The {field} should hold ASCII characters only.",
+    _is_text(_CONTROLS + _OUTSIDE_ASCII),
+    gives=str,
+)
+uuid = Rule(
+    "uuid",
+    "The {field} should be a valid UUID.",
+    lambda value: find_uuid(value) is not None,
+    gives=str,
+    canonical=str.lower,
+)
+email = Rule("email", "The {field} should be a valid email address.", is_address, gives=str)
+integer = Rule(
+    "integer", "The {field} should be an integer.", lambda value: type(value) is int, gives=int
+)
+array = Rule(
+    "array", "The {field} should be a list.", lambda value: isinstance(value, list), gives=list
+)
+
+_BOOLEANS = {True: True, False: False, "1": True, "0": False}
+"""1 and 0 are equal to `True` and `False`, as keys too."""
+boolean = Rule(
+    "boolean",
+    "The {field} should be true or false.",
+    lambda value: isinstance(value, int | str) and value in _BOOLEANS,
+    gives=bool,
+    canonical=_BOOLEANS.__getitem__,
+)
+
+
+def _length(value: Any) -> int | None:
+    """Characters of a text; a number has no length to speak of."""
+    return len(value) if isinstance(value, str) else None
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, list | dict)
+
+
+def max_length(limit: int) -> Rule:
+    return Rule(
+        "maxLength",
+        f"The {{field}} length should be maximum {limit} characters.",
+        lambda value: not _is_collection(value) and (_length(value) or 0) <= limit,
+    )
+
+
+def min_length(least: int) -> Rule:
+    return Rule(
+        "minLength",
+        f"The {{field}} length should be minimum {least} characters.",
+        lambda value: not _is_collection(value) and _length(value) not in range(least),
+    )
+
+
+def length_between(least: int, most: int) -> Rule:
+    return Rule(
+        "lengthBetween",
+        f"The {{field}} length should be between {least} and {most} characters.",
+        lambda value: (
+            not _is_collection(value)
+            and ((length := _length(value)) is None or least <= length <= most)
+        ),
+    )
+
+
+def in_list(*values: str | int) -> Rule:
+    """Exactly one of `values`, type included: `True` is not 1."""
+    known = {(type(value), value) for value in values}
+    listed = ", ".join(map(str, values))
+    return Rule(
+        "inList",
+        f"The {{field}} should be one of the following: {listed}.",
+        lambda value: isinstance(value, str | int) and (type(value), value) in known,
+        gives=type(values[0]),
+    )
+
+
+def at_most(limit: int) -> Cap:
+    return Cap(
+        "hasAtMost",
+        f"The {{field}} should contain at most {limit} items.",
+        lambda value: not isinstance(value, list) or len(value) <= limit,
+    )
+
+
+def _is_nothing_or(is_moment: Callable[[object], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or value == "" or is_moment(value)
+
+
+_PLAIN_MOMENT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:Z|\+00:00)?", re.ASCII)
+
+
+def _is_plain_moment(value: object) -> bool:
+    return (
+        isinstance(value, str)
+        and _PLAIN_MOMENT.fullmatch(value) is not None
+        and find_moment(value) is not None
+    )
+
+
+expired = Rule(
+    "expired",
+    "The date could not be parsed.",
+    _is_nothing_or(lambda value: find_moment(value) is not None),
+    gives=datetime,
+    canonical=find_moment,
+)
+"""A moment in any zone; null and "" clear it."""
+
+date_time = Rule(
+    "dateTime",
+    "The {field} should be a date and a time.",
+    _is_nothing_or(_is_plain_moment),
+    gives=datetime,
+    canonical=find_moment,
+)
+"""A moment of UTC with at least hours and minutes; null and "" clear it."""

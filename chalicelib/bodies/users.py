@@ -1,0 +1,51 @@
+"""Bodies by which administrators invite people, and people and administrators edit users."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated
+
+from chalicelib.bodies.rules import (
+    UNSET,
+    Unset,
+    date_time,
+    email,
+    max_length,
+    not_empty,
+    utf8,
+    uuid,
+)
+
+INVALID = "Could not validate user data."
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileBody:
+    first_name: Annotated[str, not_empty, utf8, max_length(255)]
+    last_name: Annotated[str, not_empty, utf8, max_length(255)]
+
+
+@dataclass(frozen=True, slots=True)
+class InvitationBody:
+    """Also what a guest registers with, who may not choose role and suspension."""
+
+    username: Annotated[str, not_empty, email, max_length(255)]
+    profile: Annotated[ProfileBody, not_empty]
+    role_id: Annotated[str | None, uuid] = None
+    disabled: Annotated[datetime | None, date_time] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileEditBody:
+    first_name: Annotated[str | Unset, not_empty, utf8, max_length(255)] = UNSET
+    last_name: Annotated[str | Unset, not_empty, utf8, max_length(255)] = UNSET
+
+
+@dataclass(frozen=True, slots=True)
+class UserEditBody:
+    """Clients send the whole user back; what may not be changed is passed over."""
+
+    profile: Annotated[ProfileEditBody | Unset, not_empty] = UNSET
+    role_id: Annotated[str | Unset, not_empty, uuid] = UNSET
+    disabled: Annotated[datetime | Unset | None, date_time] = UNSET

@@ -1,0 +1,139 @@
+"""Access tokens: signed statements of who is signed in, by RSA keys of the tenant.
+
+A token is believed when every claim is there, has its type and is meant for this
+service; the library's own leniency (text or 1e30 as expiry) ends here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import jwt
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import rsa
+
+from chalicelib.domain.errors import Unauthenticated
+
+LIFETIME = 300
+"""Seconds an access token is good for."""
+LEEWAY = 5
+"""Seconds by which two functions' clocks may differ."""
+KEY_BITS = 3072
+_ALGORITHM = "RS256"
+_KIND = "access"
+_TEXTS = ("iss", "aud", "sub", "sid", "typ")
+_TIMES = ("iat", "exp")
+_LONGEST = 4096
+
+Jwk = dict[str, str]
+PublicKeys = Mapping[str | None, rsa.RSAPublicKey]
+"""Keys by `kid`; a single key has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    user_id: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SigningKey:
+    """The private key that signs new tokens, and its name where there are several."""
+
+    key: rsa.RSAPrivateKey
+    kid: str | None = None
+
+    def sign(self, user_id: str, session: str, *, issuer: str, now: int) -> str:
+        claims = {
+            "iss": issuer,
+            "aud": issuer,
+            "sub": user_id,
+            "sid": session,
+            "typ": _KIND,
+            "iat": now,
+            "exp": now + LIFETIME,
+        }
+        headers = {"kid": self.kid} if self.kid else None
+        return jwt.encode(claims, self.key, algorithm=_ALGORITHM, headers=headers)
+
+
+def generate() -> str:
+    """A new signing key as PEM."""
+    key = rsa.generate_private_key(public_exponent=65537, key_size=KEY_BITS)
+    return key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+
+
+def load(pem: str) -> SigningKey:
+    key = serialization.load_pem_private_key(pem.encode(), password=None)
+    if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < KEY_BITS:
+        raise ValueError(f"the signing key should be RSA of at least {KEY_BITS} bits")
+    return SigningKey(key)
+
+
+def public_pem(key: rsa.RSAPublicKey) -> str:
+    return key.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    ).decode()
+
+
+def public_jwk(key: SigningKey) -> Jwk:
+    """The public half as deployed clients read it: kty, alg, use, e, n, and kid if named."""
+    jwk = jwt.algorithms.RSAAlgorithm.to_jwk(key.key.public_key(), as_dict=True)
+    named = {"kid": key.kid} if key.kid else {}
+    return {"kty": "RSA", "alg": _ALGORITHM, "use": "sig", "e": jwk["e"], "n": jwk["n"]} | named
+
+
+def read_jwks(keys: list[Jwk]) -> PublicKeys:
+    return {jwk.get("kid"): _public_key(jwk) for jwk in keys}
+
+
+def verify(token: str, keys: PublicKeys, *, issuer: str, now: int) -> Claims:
+    """Return what the token states, or raise `Unauthenticated`: one answer for all faults."""
+    try:
+        claims = _signed_claims(token, keys)
+    except (jwt.InvalidTokenError, ValueError) as error:
+        raise Unauthenticated from error
+    is_typed = all(isinstance(claims.get(name), str) for name in _TEXTS) and all(
+        type(claims.get(name)) is int for name in _TIMES
+    )
+    if not is_typed or not _is_meant(claims, issuer) or not _is_timely(claims, now):
+        raise Unauthenticated
+    return Claims(claims["sub"], claims["sid"])
+
+
+def _signed_claims(token: str, keys: PublicKeys) -> dict[str, Any]:
+    """The claims, if one of our keys signed them; times are looked at by `verify`."""
+    if len(token) > _LONGEST:
+        raise ValueError("too long for a token of ours")
+    kid = jwt.get_unverified_header(token).get("kid")
+    if kid not in keys:
+        raise ValueError("not a key of ours")
+    options = {"verify_exp": False, "verify_iat": False, "verify_nbf": False, "verify_aud": False}
+    claims: dict[str, Any] = jwt.decode(
+        token, keys[kid], algorithms=[_ALGORITHM], options={"verify_iss": False, **options}
+    )
+    return claims
+
+
+def _is_meant(claims: dict[str, Any], issuer: str) -> bool:
+    return claims["iss"] == issuer and claims["aud"] == issuer and claims["typ"] == _KIND
+
+
+def _is_timely(claims: dict[str, Any], now: int) -> bool:
+    starts = claims.get("nbf", claims["iat"])
+    if type(starts) is not int:
+        return False
+    return max(starts, claims["iat"]) <= now + LEEWAY and now < claims["exp"] + LEEWAY
+
+
+def _public_key(jwk: Jwk) -> rsa.RSAPublicKey:
+    key = jwt.algorithms.RSAAlgorithm.from_jwk(dict(jwk))
+    if not isinstance(key, rsa.RSAPublicKey):
+        raise TypeError("a published key set holds public keys only")
+    return key

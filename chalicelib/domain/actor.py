@@ -1,0 +1,55 @@
+"""Who is asking."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+
+from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, new_id
+
+
+class Access(Enum):
+    """Who may call an endpoint at all. Every route names one."""
+
+    PUBLIC = "public"
+    """Anyone; who is signed in is not even asked."""
+    ANYONE = "anyone"
+    """Anyone; the endpoint is told who, where somebody is signed in."""
+    GUEST = "guest"
+    """Only who is not signed in."""
+    USER = "user"
+    ADMIN = "admin"
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A standing sign-in: the row that keeps it, and the kind of credential that names it."""
+
+    key: str
+    is_bearer: bool
+    expires: int
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """One request's sender, known or not: its address, and the id its traces are filed under."""
+
+    request_id: str = field(default_factory=new_id)
+    source: str = ""
+    """Network address the request came from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """A user who is signed in, active and not suspended, as of this request."""
+
+    id: UserId
+    role_id: RoleId
+    is_admin: bool = False
+    gpgkey_id: GpgkeyId | None = None
+    groups: Mapping[GroupId, bool] = field(default_factory=dict)
+    """Groups the user belongs to, each with whether he manages it."""
+    session: Session | None = None
+    caller: Caller = field(default_factory=Caller)

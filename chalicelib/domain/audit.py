@@ -1,0 +1,27 @@
+"""What is written about a request: one line of JSON an event, from a fixed list of fields.
+
+No value here ever decrypts anything or stands for a session: no bodies, tokens, cookies,
+clear text, addresses with query strings.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+
+from chalicelib.domain.clock import timestamp
+
+FIELDS = frozenset(
+    {"event", "action", "actor", "object", "result", "status", "duration_ms", "request_id"}
+    | {"source", "step", "reads", "writes"}
+)
+
+_log = logging.getLogger("keyhaven")
+
+
+def write(event: str, **fields: str | float | None) -> None:
+    """Write one line; a field outside the list is a mistake of ours, and raises."""
+    if stray := fields.keys() - FIELDS:
+        raise ValueError(f"not a field of the log: {sorted(stray)}")
+    line = {"time": timestamp(), "event": event}
+    _log.info("%s", json.dumps(line | {k: v for k, v in fields.items() if v is not None}))

@@ -1,0 +1,215 @@
+"""Signing in and out: the GPG handshake for a session cookie, a signed challenge for tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import quote_plus
+
+from chalicelib.bodies.auth import (
+    HandshakeBody,
+    LoginBody,
+    LogoutBody,
+    RefreshBody,
+)
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.rules import UNSET
+from chalicelib.crypto import tokens
+from chalicelib.domain.actor import Access, Actor, Caller
+from chalicelib.domain.errors import Conflict, Unauthenticated
+from chalicelib.services import handshake, logins, people, sessions, signing_keys
+from chalicelib.services.handshake import KeyOwner, UnknownKey, WrongNonce
+from chalicelib.services.server_key import server_key
+from chalicelib.settings import settings
+from chalicelib.views import users as user_views
+from chalicelib.web import access
+from chalicelib.web.access import REFRESH_COOKIE, SESSION_COOKIE
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.reply import Reply
+
+endpoints = Endpoints(__name__)
+
+_FAILED = "The authentication failed."
+_MALFORMED = "Bad Request"
+_SIGNED_OUT = "You are successfully logged out."
+
+
+@endpoints.get("/auth/verify.json", action="AuthVerify.verifyGet", access=Access.PUBLIC)
+def server_public_key() -> dict[str, str]:
+    key = server_key.get()
+    return {"fingerprint": key.fingerprint, "keydata": key.armored_public_key}
+
+
+@endpoints.post(
+    "/auth/verify.json",
+    action="AuthLogin.loginPost",
+    access=Access.ANYONE,
+    body=HandshakeBody,
+    csrf=False,
+)
+def verify(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+    return _step(actor, body, caller)
+
+
+@endpoints.post(
+    "/auth/login.json",
+    action="AuthLogin.loginPost",
+    access=Access.ANYONE,
+    body=HandshakeBody,
+    csrf=False,
+    no_bearer="The route /auth/login is not permitted with JWT authentication.",
+)
+def login(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+    return _step(actor, body, caller)
+
+
+@endpoints.route(
+    "/auth/logout.json",
+    ("GET", "POST") if settings.get_logout else ("POST",),
+    action="AuthLogout.logout",
+    access=Access.ANYONE,
+    message=_SIGNED_OUT,
+    no_bearer="The route /auth/logout is not permitted with JWT authentication.",
+    extends_session=False,
+)
+def logout(actor: Actor | None) -> Reply:
+    if actor is not None:
+        sessions.end(actor)
+    return Reply(cookies=(access.expired_cookie(SESSION_COOKIE),))
+
+
+@endpoints.get(
+    "/auth/is-authenticated.json",
+    action="AuthIsAuthenticated.isAuthenticated",
+    access=Access.USER,
+    extends_session=False,
+)
+def is_authenticated() -> None:
+    return None
+
+
+@endpoints.post(
+    "/auth/jwt/login.json",
+    action="JwtLogin.loginPost",
+    access=Access.PUBLIC,
+    body=LoginBody,
+    message="The authentication was a success.",
+)
+def jwt_login(body: Draft[LoginBody], caller: Caller, cookies: Mapping[str, str]) -> Reply:
+    sent = body.read(_MALFORMED)
+    challenge = logins.log_in(sent.user_id, sent.challenge, caller)
+    stale = (SESSION_COOKIE, access.CSRF_COOKIE)
+    expired = tuple(access.expired_cookie(name) for name in stale if name in cookies)
+    return Reply({"challenge": challenge}, cookies=expired)
+
+
+@endpoints.post(
+    "/auth/jwt/refresh.json",
+    action="RefreshToken.refreshPost",
+    access=Access.PUBLIC,
+    body=RefreshBody,
+    csrf=False,
+)
+def jwt_refresh(
+    body: Draft[RefreshBody],
+    caller: Caller,
+    cookies: Mapping[str, str],
+    require_csrf: Callable[[], None],
+) -> Reply:
+    sent = body.read(_MALFORMED)
+    token, user_id = sent.refresh_token, sent.user_id
+    if token is UNSET and user_id is UNSET and REFRESH_COOKIE in cookies:
+        token = cookies[REFRESH_COOKIE]
+        user_id = logins.refresh_cookie_owner(token)
+        require_csrf()
+    renewed = logins.refresh(user_id, token, caller)
+    cookie = access.refresh_cookie(renewed.refresh_token)
+    return Reply({"access_token": renewed.access_token}, cookies=(cookie,))
+
+
+@endpoints.post(
+    "/auth/jwt/logout.json",
+    action="JwtLogout.logoutPost",
+    access=Access.USER,
+    body=LogoutBody,
+    csrf=False,
+)
+def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]) -> Reply:
+    if actor.session is None or not actor.session.is_bearer:
+        raise Unauthenticated
+    sent = body.read(_MALFORMED).refresh_token
+    token = cookies.get(REFRESH_COOKIE, UNSET) if sent is UNSET else sent
+    if token is UNSET:
+        logins.log_out_everywhere(actor)
+    else:
+        logins.log_out(actor, token)
+    expired = (access.expired_cookie(REFRESH_COOKIE),) if REFRESH_COOKIE in cookies else ()
+    return Reply(cookies=expired)
+
+
+@endpoints.get("/auth/jwt/jwks.json", action="Jwks.jwks", access=Access.PUBLIC)
+def jwks() -> Reply:
+    return Reply({"keys": signing_keys.published()}, is_bare=True)
+
+
+@endpoints.get("/auth/jwt/rsa.json", action="Jwks.rsa", access=Access.PUBLIC)
+def rsa() -> dict[str, str]:
+    keys = list(signing_keys.public.get().values())
+    return {"keydata": tokens.public_pem(keys[0])}
+
+
+@endpoints.get("/.well-known/jwks.json", action="Jwks.jwks", access=Access.PUBLIC)
+def well_known() -> Reply:
+    return Reply(status=301, headers={"Location": f"{settings.base_url}/auth/jwt/jwks.json"})
+
+
+def _step(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+    """One stage of the handshake, told by what the client sent."""
+    if actor is not None:
+        raise Conflict("You are already logged in.")
+    sent = body.read(_MALFORMED).handshake
+    try:
+        owner = handshake.owner_of(sent.keyid, caller)
+    except UnknownKey as error:
+        debug = {"X-GPGAuth-Error": "true", "X-GPGAuth-Debug": error.message}
+        return _stage("stage0", message=error.message, status=400, headers=debug)
+    if sent.server_verify_token is not UNSET:
+        return _verified(sent.server_verify_token)
+    if sent.user_token_result is not UNSET:
+        return _signed_in(owner, sent.user_token_result, caller)
+    token = _as_header(handshake.issue_nonce(owner))
+    return _stage("stage1", headers={"X-GPGAuth-User-Auth-Token": token})
+
+
+def _verified(armored: object) -> Reply:
+    nonce = handshake.open_nonce(armored)
+    if nonce is None:
+        return _stage("stage0", headers={"X-GPGAuth-Error": "true"})
+    return _stage("stage0", headers={"X-GPGAuth-Verify-Response": nonce})
+
+
+def _signed_in(owner: KeyOwner, result: object, caller: Caller) -> Reply:
+    previous = user_views.person(people.Person(owner.user, owner.gpgkey))
+    try:
+        cookie = handshake.sign_in(owner, result, caller)
+    except WrongNonce:
+        return _stage("stage2", status=400, headers={"X-GPGAuth-Error": "true"})
+    headers = {"X-GPGAuth-Authenticated": "true", "X-GPGAuth-Progress": "complete"}
+    return Reply(
+        previous,
+        message="You are successfully logged in.",
+        headers={**headers, "X-GPGAuth-Refer": "/"},
+        cookies=(access.session_cookie(cookie),),
+    )
+
+
+def _stage(
+    progress: str, *, headers: Mapping[str, str], message: str = _FAILED, status: int = 200
+) -> Reply:
+    where = {"X-GPGAuth-Authenticated": "false", "X-GPGAuth-Progress": progress}
+    return Reply(message=message, status=status, is_failure=True, headers={**where, **headers})
+
+
+def _as_header(armored: str) -> str:
+    """A message as deployed clients undo it: form-encoded, then `+` and `.` behind a backslash."""
+    encoded = quote_plus(armored, safe="").replace("~", "%7E")
+    return encoded.replace("+", "\\+").replace(".", "\\.")

@@ -1,0 +1,101 @@
+"""Setup and recovery: what a person does with the link he was sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.setup import AbortBody, CompletionBody
+from chalicelib.domain.actor import Access, Caller
+from chalicelib.domain.ids import UserId
+from chalicelib.services import setup
+from chalicelib.tables.users import User
+from chalicelib.views import users as views
+from chalicelib.web.endpoint import Endpoints, nothing
+
+endpoints = Endpoints(__name__)
+
+_TOKEN = {"token_id": "The token should be a valid UUID."}
+
+
+def _start(path: str) -> Any:
+    return endpoints.get(
+        path,
+        action="SetupStart.start",
+        access=Access.GUEST,
+        denied="Only guests are allowed to start setup.",
+        ids=_TOKEN,
+        view=views.newcomer,
+    )
+
+
+@_start("/setup/start/{user_id}/{token_id}.json")
+@_start("/setup/install/{user_id}/{token_id}.json")
+def start(user_id: UserId, token_id: str) -> User:
+    return setup.start_setup(user_id, token_id)
+
+
+def _complete(path: str) -> Any:
+    return endpoints.route(
+        path,
+        ("POST", "PUT"),
+        action="SetupComplete.complete",
+        access=Access.GUEST,
+        denied="Only guests are allowed to complete setup.",
+        body=CompletionBody,
+        csrf=False,
+        message="The setup was completed successfully.",
+        view=nothing,
+    )
+
+
+@_complete("/setup/complete/{user_id}.json")
+@_complete("/users/validateAccount/{user_id}.json")
+def complete(user_id: UserId, body: Draft[CompletionBody], caller: Caller) -> None:
+    setup.complete_setup(user_id, body, caller)
+
+
+def _recover(path: str) -> Any:
+    return endpoints.get(
+        path,
+        action="RecoverStart.start",
+        access=Access.GUEST,
+        denied="Only guests are allowed to proceed with account recovery.",
+        ids=_TOKEN,
+        view=views.newcomer,
+    )
+
+
+@_recover("/setup/recover/start/{user_id}/{token_id}.json")
+@_recover("/setup/recover/{user_id}/{token_id}.json")
+def start_recovery(user_id: UserId, token_id: str) -> User:
+    return setup.start_recovery(user_id, token_id)
+
+
+@endpoints.route(
+    "/setup/recover/complete/{user_id}.json",
+    ("POST", "PUT"),
+    action="RecoverComplete.complete",
+    access=Access.GUEST,
+    denied="Only guests are allowed to complete account recovery.",
+    body=CompletionBody,
+    csrf=False,
+    message="The recovery was completed successfully.",
+    view=nothing,
+)
+def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
+    setup.complete_recovery(user_id, body)
+
+
+@endpoints.route(
+    "/setup/recover/abort/{user_id}.json",
+    ("POST", "PUT"),
+    action="RecoverAbort.abort",
+    access=Access.GUEST,
+    denied="Only guests are allowed to abort recovery process.",
+    body=AbortBody,
+    message="The recovery process was aborted.",
+    view=nothing,
+)
+def abort_recovery(user_id: UserId, body: Draft[AbortBody]) -> None:
+    setup.abort_recovery(user_id, body)

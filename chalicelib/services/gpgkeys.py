@@ -1,0 +1,36 @@
+"""Public keys: everybody's, for everybody who is signed in."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import GpgkeyId
+from chalicelib.tables import reading
+from chalicelib.tables.claims import FINGERPRINT, Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+
+
+def search(
+    *, is_deleted: bool, modified_after: datetime | None, users: Collection[str] | None
+) -> list[Gpgkey]:
+    """Return keys in storage order; each filter that is given narrows the list."""
+    claims = Claim.of_kind(FINGERPRINT)
+    wanted = [c.subject for c in claims if users is None or c.owner in users]
+    rows = reading.read(Gpgkey.by_id(key) for key in wanted)
+    found = (rows.find(Gpgkey, key) for key in wanted)
+    return [
+        row
+        for row in found
+        if row is not None
+        and row.deleted == is_deleted
+        and (modified_after is None or row.modified > modified_after)
+    ]
+
+
+def view(gpgkey_id: GpgkeyId) -> Gpgkey:
+    row = reading.read([Gpgkey.by_id(gpgkey_id)]).find(Gpgkey, gpgkey_id)
+    if row is None:
+        raise NotFound("The OpenPGP key does not exist.")
+    return row

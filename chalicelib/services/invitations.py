@@ -1,0 +1,60 @@
+"""Invitations and recoveries: links that let a person set up a device, sent by mail."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import UserId, new_id
+from chalicelib.settings import settings
+from chalicelib.tables.outbox import Mail
+from chalicelib.tables.tokens import RECOVER, REGISTER, Token, token_hash
+from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
+
+LINK_SECONDS = 10 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link to be followed once, within ten days: its row and its mail."""
+
+    token: Token
+    mail: Mail
+    address: str
+
+    def add_to(self, tx: Transaction) -> None:
+        tx.create(self.token)
+        tx.create(self.mail)
+
+
+def setup_link(user: User) -> Link:
+    token = new_id()
+    address = f"{settings.base_url}/setup/start/{user.id}/{token}"
+    return _link(user, REGISTER, token, "invitation", address)
+
+
+def recovery_link(user: User, case: str) -> Link:
+    token = new_id()
+    address = f"{settings.base_url}/setup/recover/start/{user.id}/{token}?case={case}"
+    return _link(user, RECOVER, token, "recovery", address)
+
+
+def decoy() -> Token:
+    """A row that means nothing, for who asks about an address nobody has."""
+    return Token(new_id(), kind="decoy", expires=clock.timestamp())
+
+
+def link_hash(kind: str, user_id: UserId, token: str) -> str:
+    return token_hash(kind, f"{user_id}:{token}")
+
+
+def _link(user: User, kind: str, token: str, template: str, address: str) -> Link:
+    row = Token(
+        link_hash(kind, UserId(user.id), token),
+        kind=kind,
+        user_id=user.id,
+        expires=clock.timestamp() + LINK_SECONDS,
+    )
+    mail = Mail.to(user.username, template, first_name=user.first_name, link=address)
+    return Link(row, mail, address)

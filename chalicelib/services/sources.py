@@ -1,0 +1,44 @@
+"""How often a network address fails to sign in: who guesses waits, and no account is locked."""
+
+from __future__ import annotations
+
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Caller
+from chalicelib.domain.errors import TooMany
+from chalicelib.settings import settings
+from chalicelib.tables.base import Key
+from chalicelib.tables.reading import Rows
+from chalicelib.tables.tokens import SOURCE, Token, token_hash
+from chalicelib.tables.transaction import Transaction
+
+MINUTE = 60
+
+
+def record(caller: Caller) -> list[Key]:
+    """The row that counts this source's failures of this minute; none while unlimited."""
+    return [Token.by_hash(_hash(caller))] if settings.login_limit else []
+
+
+def require_patience(caller: Caller, rows: Rows) -> None:
+    """Refuse a source that failed too often within the minute."""
+    row = rows.find(Token, _hash(caller)) if settings.login_limit else None
+    if row is not None and (row.failures or 0) >= settings.login_limit:
+        seconds = MINUTE - clock.timestamp() % MINUTE
+        raise TooMany("Too many failed sign-ins from your address; wait a moment.", seconds)
+
+
+def count_failure(caller: Caller) -> None:
+    if not settings.login_limit:
+        return
+    with Transaction() as tx:
+        tx.update(
+            Token.by_hash(_hash(caller)),
+            Token.kind.set(SOURCE),
+            Token.expires.set(clock.timestamp() + 2 * MINUTE),
+            Token.failures.add(1),
+            provided=Token.kind.does_not_exist() | (Token.kind == SOURCE),
+        )
+
+
+def _hash(caller: Caller) -> str:
+    return token_hash(SOURCE, f"{caller.source}@{clock.timestamp() // MINUTE}")

@@ -1,0 +1,151 @@
+"""What every table shares: the connection, a name, keys, and checks on its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Self, TypeVar
+
+from pynamodb.attributes import Attribute
+from pynamodb.connection import TableConnection
+from pynamodb.constants import STRING
+from pynamodb.expressions.condition import Condition
+from pynamodb.models import Model
+
+from chalicelib.settings import settings
+from chalicelib.tables.connection import connection
+
+T = TypeVar("T")
+RawRow = dict[str, Any]
+"""A row as DynamoDB sends it: attribute names to `{"S": ...}` and the like."""
+
+
+class TableMeta:
+    region = settings.region
+    billing_mode = "PAY_PER_REQUEST"
+
+
+class Table(Model):
+    """A model that shares one connection with every other.
+
+    PynamoDB opens a connection, and loads a client, for each model: a noticeable
+    part of a cold start for every further table an endpoint touches.
+    """
+
+    _key_names: ClassVar[tuple[str, str | None] | None] = None
+
+    @classmethod
+    def _get_connection(cls) -> TableConnection:
+        table = super()._get_connection()
+        if table.connection is not connection:
+            connection.add_meta_table(table.get_meta_table())
+            table.connection = connection
+        return table
+
+    @classmethod
+    def stored_as(cls) -> str:
+        return str(cls.Meta.table_name)
+
+    @classmethod
+    def absent(cls) -> Condition:
+        """The condition that there is no such row yet."""
+        return cls._hash_attribute().does_not_exist()
+
+    @classmethod
+    def present(cls) -> Condition:
+        return cls._hash_attribute().exists()
+
+    @classmethod
+    def _hash_attribute(cls) -> Attribute[Any]:
+        [key] = (a for a in cls.get_attributes().values() if a.is_hash_key)
+        return key
+
+    @classmethod
+    def key_names(cls) -> tuple[str, str | None]:
+        """Names of the hash key and, where there is one, the range key."""
+        if cls._key_names is None:
+            meta = cls._get_connection().get_meta_table()
+            cls._key_names = (meta.hash_keyname, meta.range_keyname)
+        return cls._key_names
+
+    @classmethod
+    def raw_key(cls, hash_key: str, range_key: str | None = None) -> RawRow:
+        hash_name, range_name = cls.key_names()
+        key: RawRow = {hash_name: {STRING: hash_key}}
+        if range_name is not None:
+            key[range_name] = {STRING: range_key}
+        return key
+
+    @classmethod
+    def from_raw(cls, row: RawRow) -> Self:
+        return cls.from_raw_data(row)
+
+    @property
+    def key(self) -> Key:
+        hash_key, range_key = self._get_hash_range_key_serialized_values()
+        return Key(type(self), hash_key, range_key)
+
+
+def table_name(name: str) -> str:
+    return settings.table_prefix + name
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """Which row: its table, and the one or two identifiers that are its key there."""
+
+    table: type[Table]
+    hash_key: str
+    range_key: str | None = None
+
+    def raw(self) -> RawRow:
+        return self.table.raw_key(self.hash_key, self.range_key)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A condition on one row, to be held true by a transaction."""
+
+    key: Key
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The rows that let an actor do something, to be held true while they do it."""
+
+    checks: tuple[Check, ...]
+
+
+class TimestampAttribute(Attribute[datetime]):
+    """A moment, stored in the form answers show: UTC, whole seconds."""
+
+    attr_type = STRING
+    FORMAT: ClassVar[str] = "%Y-%m-%dT%H:%M:%S+00:00"
+
+    def serialize(self, value: datetime) -> str:
+        return timestamp_text(value)
+
+    def deserialize(self, value: str) -> datetime:
+        return datetime.fromisoformat(value)
+
+
+def timestamp_text(moment: datetime) -> str:
+    """`2026-11-21T08:00:00+00:00`: years have four digits, whatever the platform thinks."""
+    return moment.astimezone(UTC).replace(microsecond=0).isoformat()
+
+
+def in_chunks(items: list[T], size: int) -> Iterator[list[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+def every_table() -> list[type[Table]]:
+    """Every table some module has declared so far, by name."""
+    return sorted(_leaves(Table), key=lambda table: table.stored_as())
+
+
+def _leaves(table: type[Table]) -> list[type[Table]]:
+    below = [leaf for child in table.__subclasses__() for leaf in _leaves(child)]
+    return below or ([table] if hasattr(table, "Meta") else [])

@@ -1,0 +1,46 @@
+"""Claims: what may exist once, and at the same time the directory of all that exists.
+
+A claim's key is the kind and the value that must be unique; its existence is the
+uniqueness. Reading all claims of a kind lists what has them, in order of the value,
+by a consistent read and without an index.
+"""
+
+from __future__ import annotations
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.tables import reading
+from chalicelib.tables.base import Key, Table, TableMeta, table_name
+
+USERNAME = "username"
+"""E-mail addresses of users who are not deleted, case-folded."""
+FINGERPRINT = "fingerprint"
+"""Fingerprints of users' keys, forever: `subject` is the key, `owner` its user."""
+
+
+class Claim(Table):
+    class Meta(TableMeta):
+        table_name = table_name("claims")
+
+    kind = UnicodeAttribute(hash_key=True)
+    value = UnicodeAttribute(range_key=True)
+    subject = UnicodeAttribute()
+    owner = UnicodeAttribute(null=True)
+
+    @classmethod
+    def username(cls, address: str, user_id: str) -> Claim:
+        return cls(USERNAME, address.casefold(), subject=user_id)
+
+    @classmethod
+    def fingerprint(cls, fingerprint: str, gpgkey_id: str, user_id: str) -> Claim:
+        return cls(FINGERPRINT, fingerprint.upper(), subject=gpgkey_id, owner=user_id)
+
+    @classmethod
+    def find_subject(cls, kind: str, value: str) -> str | None:
+        row = reading.find(Key(cls, kind, value))
+        return None if row is None else str(row["subject"]["S"])
+
+    @classmethod
+    def of_kind(cls, kind: str) -> list[Claim]:
+        """Return all claims of a kind, ordered by value."""
+        return [cls.from_raw(row) for row in reading.query(cls, kind)]

@@ -1,0 +1,172 @@
+"""The one connection to DynamoDB that every table shares, and the point every call passes.
+
+Opening a client costs a cold start dearly, so there is one, made to open fast: botocore's
+own data files are read by a quick parser, and only the one asked for. DynamoDB's answers
+are plain JSON that needs no conversion, so botocore's walk over every value is left out;
+it would cost about 50 µs a row.
+
+`hooks` stand around each call: what measures storage, and what tests faults and races,
+joins there and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import botocore.session
+import orjson
+from botocore.exceptions import BotoCoreError, ClientError
+from botocore.loaders import JSONFileLoader, Loader
+from botocore.parsers import JSONParser, ResponseParserFactory
+from pynamodb.connection import Connection
+from pynamodb.exceptions import VerboseClientError
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.settings import settings
+
+Json = dict[str, Any]
+Send = Callable[[], Json]
+Hook = Callable[[str, Json, Send], Json]
+"""`hook(operation, parameters, send)` returns what `send()` returns, or something else."""
+
+_OVERLOAD = frozenset(
+    {
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "ThrottlingException",
+        "InternalServerError",
+        "InternalFailure",
+        "ServiceUnavailable",
+        "TransactionInProgressException",
+    }
+)
+_PLAIN_JSON = frozenset(
+    {
+        "GetItemOutput",
+        "BatchGetItemOutput",
+        "QueryOutput",
+        "ScanOutput",
+        "PutItemOutput",
+        "UpdateItemOutput",
+        "DeleteItemOutput",
+        "BatchWriteItemOutput",
+        "TransactWriteItemsOutput",
+    }
+)
+
+
+class _QuickFiles(JSONFileLoader):  # type: ignore[misc]
+    """Reads botocore's data files several times faster than the standard library does."""
+
+    def _load_file(self, full_path: str, open_method: Callable[..., Any]) -> Any:
+        if not Path(full_path).is_file():
+            return None
+        with open_method(full_path, "rb") as file:
+            return orjson.loads(file.read())
+
+
+class _QuickLoader(Loader):  # type: ignore[misc]
+    """A loader that does not look into the folders of 400 services to find one."""
+
+    FILE_LOADER_CLASS = _QuickFiles
+
+    def list_available_services(self, type_name: str) -> list[str]:  # noqa: ARG002
+        return [path.name for root in self.search_paths for path in _folders(Path(root))]
+
+
+class _RowParser(JSONParser):  # type: ignore[misc]
+    """Leaves rows as they came: DynamoDB's own attribute values."""
+
+    def _handle_json_body(self, raw_body: bytes, shape: Any) -> Any:
+        if shape.name in _PLAIN_JSON:
+            return orjson.loads(raw_body)
+        return super()._handle_json_body(raw_body, shape)
+
+
+class _RowParsers(ResponseParserFactory):  # type: ignore[misc]
+    def create_parser(self, protocol_name: str) -> Any:
+        if protocol_name == "json":
+            return _RowParser(**self._defaults)
+        return super().create_parser(protocol_name)
+
+
+class StorageConnection(Connection):
+    """PynamoDB's connection, with the hooks around each call and our errors out of it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            region=settings.region,
+            host=settings.dynamodb_endpoint,
+            connect_timeout_seconds=1,
+            read_timeout_seconds=5,
+            max_retry_attempts=2,
+            max_pool_connections=max(10, settings.parallel_calls),
+        )
+        self.hooks: list[Hook] = []
+        self._session: botocore.session.Session | None = None
+        self._threads: ThreadPoolExecutor | None = None
+
+    @property
+    def session(self) -> botocore.session.Session:
+        """One botocore session for all threads; the client is made before there are any."""
+        if self._session is None:
+            self._session = quick_session()
+        return self._session
+
+    def call(self, operation: str, parameters: Json) -> Json:
+        """Make one call to DynamoDB.
+
+        Raises `Unavailable` when DynamoDB stays overloaded, failing or out of reach after
+        the client's own retries, and PynamoDB's `VerboseClientError` when it refuses.
+        """
+        return self._make_api_call(operation, parameters)
+
+    def together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
+        """Run independent calls side by side, and return their results in order."""
+        if settings.parallel_calls == 1 or len(calls) == 1:
+            return [call() for call in calls]
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(settings.parallel_calls)
+        futures = [self._threads.submit(copy_context().run, call) for call in calls]
+        return [future.result() for future in futures]
+
+    def _make_api_call(self, operation_name: str, operation_kwargs: Json) -> Json:
+        def send() -> Json:
+            return super(StorageConnection, self)._make_api_call(operation_name, operation_kwargs)
+
+        def around(inner: Send, hook: Hook) -> Send:
+            return lambda: hook(operation_name, operation_kwargs, inner)
+
+        try:
+            return reduce(around, self.hooks, send)()
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _OVERLOAD:
+                raise Unavailable from error
+            raise
+        except BotoCoreError as error:
+            raise Unavailable from error
+
+
+def quick_session() -> botocore.session.Session:
+    """A botocore session whose clients open quickly and return rows as they came."""
+    session = botocore.session.get_session()
+    session.register_component("data_loader", _QuickLoader())
+    session.register_component("response_parser_factory", _RowParsers())
+    return session
+
+
+def cancellation_codes(error: VerboseClientError) -> list[str | None]:
+    """Why a transaction was cancelled: for each line its code, or `None` where it was fine."""
+    return [None if reason is None else reason.code for reason in error.cancellation_reasons]
+
+
+def _folders(root: Path) -> list[Path]:
+    return list(root.iterdir()) if root.is_dir() else []
+
+
+connection = StorageConnection()

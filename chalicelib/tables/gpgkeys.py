@@ -1,0 +1,37 @@
+"""Users' public OpenPGP keys, and what was read from them when they arrived."""
+
+from __future__ import annotations
+
+from pynamodb.attributes import (
+    BooleanAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
+
+from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+
+
+class Gpgkey(Table):
+    class Meta(TableMeta):
+        table_name = table_name("gpgkeys")
+
+    id = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute()
+    armored_key = UnicodeAttribute()
+    bits = NumberAttribute()
+    uid = UnicodeAttribute()
+    key_id = UnicodeAttribute()
+    fingerprint = UnicodeAttribute()
+    type = UnicodeAttribute()
+    expires = TimestampAttribute(null=True)
+    key_created = TimestampAttribute()
+    encryption_key_ids = UnicodeSetAttribute()
+    """Ids of the subkeys a message may be encrypted to: what metadata is checked against."""
+    deleted = BooleanAttribute(default=False)
+    created = TimestampAttribute()
+    modified = TimestampAttribute()
+
+    @classmethod
+    def by_id(cls, gpgkey_id: str) -> Key:
+        return Key(cls, gpgkey_id)

@@ -1,0 +1,56 @@
+"""Holdings: what one user has of one item: its place in his tree, his secret, his favorite.
+
+One row. No holding, no access; no secret without access; losing access removes all
+three in one write.
+"""
+
+from __future__ import annotations
+
+from pynamodb.attributes import UnicodeAttribute
+from pynamodb.indexes import IncludeProjection, LocalSecondaryIndex
+
+from chalicelib.domain.ids import AcoId, UserId
+from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+
+ROOT = "root"
+"""The parent of what lies in no folder; a place in the index needs a value."""
+RESOURCE = "Resource"
+
+
+class ByPlace(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
+    """All a user holds, in order of the folder it lies in, without the secrets."""
+
+    class Meta:
+        index_name = "by-place"
+        projection = IncludeProjection(["kind", "favorite_id", "favorite_created"])
+
+    user_id = UnicodeAttribute(hash_key=True)
+    place = UnicodeAttribute(range_key=True)
+
+
+class Holding(Table):
+    class Meta(TableMeta):
+        table_name = table_name("holdings")
+
+    user_id = UnicodeAttribute(hash_key=True)
+    item_id = UnicodeAttribute(range_key=True)
+    kind = UnicodeAttribute(default=RESOURCE)
+    place = UnicodeAttribute(default=ROOT)
+    by_place = ByPlace()
+    secret_id = UnicodeAttribute(null=True)
+    secret_data = UnicodeAttribute(null=True)
+    secret_created = TimestampAttribute(null=True)
+    secret_modified = TimestampAttribute(null=True)
+    secret_created_by = UnicodeAttribute(null=True)
+    secret_modified_by = UnicodeAttribute(null=True)
+    favorite_id = UnicodeAttribute(null=True)
+    favorite_created = TimestampAttribute(null=True)
+
+    @classmethod
+    def of(cls, user_id: UserId, item_id: AcoId) -> Key:
+        return Key(cls, user_id, item_id)
+
+    @classmethod
+    def stands(cls, user_id: UserId, item_id: AcoId) -> Check:
+        """The user holds the item now."""
+        return Check(cls.of(user_id, item_id), cls.present())

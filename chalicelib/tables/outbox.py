@@ -1,0 +1,36 @@
+"""The outbox: mails to be sent, written with the change they tell of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pynamodb.attributes import MapAttribute, NumberAttribute, UnicodeAttribute
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_name
+
+KEPT_SECONDS = 14 * 24 * 3600
+
+
+class Mail(Table):
+    class Meta(TableMeta):
+        table_name = table_name("outbox")
+
+    id = UnicodeAttribute(hash_key=True)
+    recipient = UnicodeAttribute()
+    template = UnicodeAttribute()
+    params: MapAttribute[str, Any] = MapAttribute()  # type: ignore[no-untyped-call]
+    created = TimestampAttribute()
+    expires = NumberAttribute()
+
+    @classmethod
+    def to(cls, recipient: str, template: str, **params: str) -> Mail:
+        return cls(
+            new_id(),
+            recipient=recipient,
+            template=template,
+            params=params,
+            created=clock.now(),
+            expires=clock.timestamp() + KEPT_SECONDS,
+        )

@@ -1,0 +1,33 @@
+"""How often and how long a storage call is tried again, and where chance comes from."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+
+ATTEMPTS = 8
+FIRST_PAUSE = 0.02
+LONGEST_PAUSE = 0.5
+
+_sleep: Callable[[float], None] = time.sleep
+_chance: Callable[[], float] = random.random
+
+
+def attempts() -> Iterator[int]:
+    """Yield 0, 1, 2 … with a longer pause of random length before each further one."""
+    for attempt in range(ATTEMPTS):
+        if attempt:
+            _sleep(_chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
+        yield attempt
+
+
+Sources = tuple[Callable[[float], None], Callable[[], float]]
+
+
+def set_sources(sleep: Callable[[float], None], chance: Callable[[], float]) -> Sources:
+    """Pause by `sleep` and draw by `chance` from now on; return those so far. For tests."""
+    global _sleep, _chance
+    previous = (_sleep, _chance)
+    _sleep, _chance = sleep, chance
+    return previous

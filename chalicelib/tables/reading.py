@@ -1,0 +1,123 @@
+"""Reads: several rows of several tables in one call, and all rows of one key, to the end.
+
+All reads are consistent reads of base rows or local indexes. Pages, batches and
+unprocessed keys end here: a caller gets all that was asked for, or `Unavailable`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.tables import pace
+from chalicelib.tables.base import Key, RawRow, Table, in_chunks
+from chalicelib.tables.connection import Json, connection
+
+BATCH = 100
+"""DynamoDB's limit of keys in one call."""
+
+Row = TypeVar("Row", bound=Table)
+
+
+class Rows:
+    """Rows that were read together, to be asked for by key."""
+
+    def __init__(self, rows: dict[Key, RawRow]) -> None:
+        self._rows = rows
+
+    def find(self, table: type[Row], hash_key: str, range_key: str | None = None) -> Row | None:
+        raw = self._rows.get(Key(table, hash_key, range_key))
+        return None if raw is None else table.from_raw(raw)
+
+    def raw(self, key: Key) -> RawRow | None:
+        return self._rows.get(key)
+
+
+def read(keys: Iterable[Key]) -> Rows:
+    """Read the rows of these keys, each at most once; those that do not exist are left out."""
+    wanted = list(dict.fromkeys(keys))
+    batches = list(in_chunks(wanted, BATCH))
+    found: dict[Key, RawRow] = {}
+    if len(batches) == 1:
+        return Rows(_read_batch(batches[0]))
+    _ = connection.client  # opened here, before there are threads
+    for rows in connection.together([lambda b=b: _read_batch(b) for b in batches]):  # type: ignore[misc]
+        found |= rows
+    return Rows(found)
+
+
+def find(key: Key) -> RawRow | None:
+    return read([key]).raw(key)
+
+
+def query(
+    table: type[Table],
+    hash_key: str,
+    *,
+    index: str | None = None,
+    range_condition: Condition | None = None,
+) -> list[RawRow]:
+    """Read all rows of a hash key, in the order of their range keys."""
+    parameters = _query_parameters(table, hash_key, index, range_condition)
+    rows: list[RawRow] = []
+    while True:
+        answer = connection.call("Query", dict(parameters))
+        rows += answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return rows
+        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _read_batch(keys: Sequence[Key]) -> dict[Key, RawRow]:
+    by_name = {key.table.stored_as(): key.table for key in keys}
+    wanted = _request_items(keys)
+    found: dict[Key, RawRow] = {}
+    for _ in pace.attempts():
+        answer = connection.call(
+            "BatchGetItem", {"RequestItems": wanted, "ReturnConsumedCapacity": "TOTAL"}
+        )
+        for name, rows in answer["Responses"].items():
+            found |= {_key_of(by_name[name], row): row for row in rows}
+        wanted = answer.get("UnprocessedKeys", {})
+        if not wanted:
+            return found
+    raise Unavailable
+
+
+def _request_items(keys: Sequence[Key]) -> Json:
+    by_table: dict[str, list[RawRow]] = defaultdict(list)
+    for key in keys:
+        by_table[key.table.stored_as()].append(key.raw())
+    return {name: {"Keys": raw, "ConsistentRead": True} for name, raw in by_table.items()}
+
+
+def _key_of(table: type[Table], row: RawRow) -> Key:
+    hash_name, range_name = table.key_names()
+    return Key(table, row[hash_name]["S"], row[range_name]["S"] if range_name else None)
+
+
+def _query_parameters(
+    table: type[Table], hash_key: str, index: str | None, range_condition: Condition | None
+) -> dict[str, Any]:
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    hash_name, _ = table.key_names()
+    condition = table.get_attributes()[hash_name] == hash_key
+    if range_condition is not None:
+        condition &= range_condition
+    expression = condition.serialize(names, values)
+    parameters: dict[str, Any] = {
+        "TableName": table.stored_as(),
+        "KeyConditionExpression": expression,
+        "ExpressionAttributeNames": {placeholder: name for name, placeholder in names.items()},
+        "ExpressionAttributeValues": values,
+        "ConsistentRead": True,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if index is not None:
+        parameters["IndexName"] = index
+    return parameters

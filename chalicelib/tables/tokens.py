@@ -1,0 +1,73 @@
+"""Tokens: sessions, refresh tokens, setup links, nonces; what is known only by its hash.
+
+DynamoDB removes expired rows up to two days late, so every question asked here also
+looks at the time.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+
+COOKIE = "cookie"
+"""A session named by a cookie."""
+BEARER = "bearer"
+"""A session named by access tokens, kept alive by refresh tokens."""
+REFRESH = "refresh"
+REGISTER = "register"
+RECOVER = "recover"
+LOGIN = "login"
+CHALLENGE = "challenge"
+SOURCE = "source"
+
+
+class Token(Table):
+    class Meta(TableMeta):
+        table_name = table_name("tokens")
+
+    hash = UnicodeAttribute(hash_key=True)
+    kind = UnicodeAttribute()
+    user_id = UnicodeAttribute(null=True)
+    expires = NumberAttribute()
+    """Seconds since 1970; DynamoDB's time to live."""
+    epoch = NumberAttribute(null=True)
+    """Of a session: the user's `session_epoch` it belongs to."""
+    session = UnicodeAttribute(null=True)
+    """Of a refresh token: the row of its session."""
+    spent = TimestampAttribute(null=True)
+    """When the token was used up, or its session ended."""
+    salt = UnicodeAttribute(null=True)
+    """Of a refresh token: what its successor is derived from, together with the token."""
+    successor = UnicodeAttribute(null=True)
+    """Of a spent refresh token: the hash of the one given in its place."""
+    failures = NumberAttribute(null=True)
+    """Of a source: how many failed sign-ins in the minute the row stands for."""
+
+    def is_live(self, kind: str, now: int) -> bool:
+        return self.kind == kind and not self.is_spent and now < self.expires
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spent is not None
+
+    @classmethod
+    def by_hash(cls, token_hash: str) -> Key:
+        return Key(cls, token_hash)
+
+    @classmethod
+    def is_unspent(cls, token_hash: str, kind: str, now: int) -> Check:
+        return Check(cls.by_hash(token_hash), cls.unspent(kind, now))
+
+    @classmethod
+    def unspent(cls, kind: str, now: int) -> Condition:
+        fresh: Condition = (cls.kind == kind) & cls.spent.does_not_exist() & (cls.expires > now)
+        return fresh
+
+
+def token_hash(kind: str, value: str) -> str:
+    """The row of a token: kinds never mix, since the kind goes into the hash."""
+    return sha256(f"{kind}:{value}".encode()).hexdigest()

@@ -1,0 +1,183 @@
+"""All-or-nothing writes, each with the refusal it means when its condition fails.
+
+    with Transaction() as tx:
+        tx.require(User.is_active(user_id), otherwise=Forbidden("..."))
+        tx.create(resource)
+
+Nothing is written until the block ends. If a condition does not hold, nothing is
+written at all and the first failed line's `otherwise` is raised, in the order the
+lines stand in. A line without `otherwise` says that the decision was taken from rows
+that have changed since: `Stale`, and the request is decided again.
+
+A row appears once: conditions on a row that is also written join the write.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from pynamodb.exceptions import VerboseClientError
+from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.tables import pace
+from chalicelib.tables.base import Check, Grant, Key, Table
+from chalicelib.tables.connection import Json, cancellation_codes, connection
+
+MAX_ROWS = 100
+"""DynamoDB's limit; what may exceed it is a staged operation (`tables/operations.py`)."""
+
+_CONDITION_FAILED = "ConditionalCheckFailed"
+_IN_THE_WAY = "TransactionConflict"
+
+
+@dataclass(slots=True)
+class _Line:
+    verb: str
+    key: Key
+    condition: Condition | None
+    otherwise: Refusal
+    row: Table | None = None
+    actions: tuple[Action, ...] = ()
+
+    def joined(self, other: _Line) -> _Line:
+        """One line for two on the same row, of which at most one writes."""
+        assert "ConditionCheck" in (self.verb, other.verb), f"{self.key} is written twice"  # noqa: S101
+        writes = self if other.verb == "ConditionCheck" else other
+        condition = _both(self.condition, other.condition)
+        return _Line(writes.verb, self.key, condition, self.otherwise, writes.row, writes.actions)
+
+    def item(self) -> Json:
+        return {self.verb: self._request()}
+
+    def _request(self) -> Json:
+        if self.row is not None:
+            return dict(self.row.get_save_kwargs_from_instance(condition=self.condition))
+        return connection.get_operation_kwargs(
+            self.key.table.stored_as(),
+            self.key.hash_key,
+            range_key=self.key.range_key,
+            key="Key",
+            condition=self.condition,
+            actions=self.actions or None,
+        )
+
+
+class Transaction:
+    def __init__(self) -> None:
+        self._lines: dict[Key, _Line] = {}
+
+    def require(self, check: Check, *, otherwise: Refusal | None = None) -> None:
+        """Hold a condition on a row, whether or not the transaction writes it."""
+        self._add(_Line("ConditionCheck", check.key, check.condition, otherwise or Stale()))
+
+    def hold(self, grant: Grant) -> None:
+        """Hold the permission under which the rest of the transaction is written."""
+        for check in grant.checks:
+            self.require(check)
+
+    def create(self, row: Table, *, otherwise: Refusal | None = None) -> None:
+        """Write a row that must not exist yet."""
+        self.put(row, provided=row.absent(), otherwise=otherwise)
+
+    def put(
+        self, row: Table, *, provided: Condition | None, otherwise: Refusal | None = None
+    ) -> None:
+        """Write a whole row, over the one that may stand there."""
+        self._add(_Line("Put", row.key, provided, otherwise or Stale(), row=row))
+
+    def update(
+        self,
+        where: Table | Key,
+        *actions: Action,
+        provided: Condition,
+        otherwise: Refusal | None = None,
+    ) -> None:
+        """Change a row that is still as `provided` says."""
+        self._add(_Line("Update", _key(where), provided, otherwise or Stale(), actions=actions))
+
+    def delete(
+        self,
+        where: Table | Key,
+        *,
+        provided: Condition | None = None,
+        otherwise: Refusal | None = None,
+    ) -> None:
+        """Remove a row that is still as `provided` says."""
+        self._add(_Line("Delete", _key(where), provided, otherwise or Stale()))
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            self.commit()
+
+    def commit(self) -> None:
+        """Write all lines or none; called by the end of the `with` block.
+
+        The request token is the same on every try, so that a try whose answer was lost
+        is not carried out a second time.
+        """
+        lines = list(self._lines.values())
+        assert 0 < len(lines) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
+        request = {
+            "TransactItems": [line.item() for line in lines],
+            "ClientRequestToken": new_id(),
+            "ReturnConsumedCapacity": "TOTAL",
+        }
+        codes: list[str | None] = []
+        for _ in pace.attempts():
+            codes = _send(request)
+            if not codes:
+                return
+            _raise_first_failed(lines, codes)
+        if _IN_THE_WAY in codes:
+            raise Conflict("The data is being changed by others; try again.")
+        raise Unavailable
+
+    def _add(self, line: _Line) -> None:
+        earlier = self._lines.get(line.key)
+        self._lines[line.key] = earlier.joined(line) if earlier else line
+
+
+def _send(request: Json) -> list[str | None]:
+    """Send the transaction; return nothing when it is written, else each line's reason."""
+    try:
+        connection.call("TransactWriteItems", request)
+    except VerboseClientError as error:
+        if error.response["Error"]["Code"] != "TransactionCanceledException":
+            raise
+        return cancellation_codes(error)
+    return []
+
+
+def _raise_first_failed(lines: list[_Line], codes: list[str | None]) -> None:
+    for line, code in zip(lines, codes, strict=True):
+        if code == _CONDITION_FAILED:
+            raise line.otherwise
+    if invalid := {code for code in codes if code and code.startswith(("Validation", "Item"))}:
+        raise AssertionError(f"a transaction DynamoDB does not take: {invalid}")
+
+
+def _both(one: Condition | None, other: Condition | None) -> Condition | None:
+    if one is None or other is None:
+        return one or other
+    both: Condition = one & other
+    return both
+
+
+def _key(where: Table | Key) -> Key:
+    return where if isinstance(where, Key) else where.key

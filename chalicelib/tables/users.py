@@ -1,0 +1,110 @@
+"""Users: who may sign in, and who they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.constants import MAP
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain import roles
+from chalicelib.domain.ids import UserId
+from chalicelib.tables.base import (
+    Check,
+    Key,
+    Table,
+    TableMeta,
+    TimestampAttribute,
+    table_name,
+    timestamp_text,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """A membership as the user's own row tells of it."""
+
+    id: str
+    is_admin: bool
+    created: datetime
+
+
+class GroupsAttribute(Attribute[Mapping[str, Belonging]]):
+    """The user's memberships by group: what his permissions through groups rest on."""
+
+    attr_type = MAP
+
+    def serialize(self, value: Mapping[str, Belonging]) -> dict[str, Any]:
+        return {group_id: {MAP: _to_row(belonging)} for group_id, belonging in value.items()}
+
+    def deserialize(self, value: Mapping[str, Any]) -> Mapping[str, Belonging]:
+        return {group_id: _from_row(entry[MAP]) for group_id, entry in value.items()}
+
+
+def _to_row(belonging: Belonging) -> dict[str, Any]:
+    return {
+        "id": {"S": belonging.id},
+        "is_admin": {"BOOL": belonging.is_admin},
+        "created": {"S": timestamp_text(belonging.created)},
+    }
+
+
+def _from_row(row: Mapping[str, Any]) -> Belonging:
+    created = datetime.fromisoformat(row["created"]["S"])
+    return Belonging(row["id"]["S"], row["is_admin"]["BOOL"], created)
+
+
+class User(Table):
+    class Meta(TableMeta):
+        table_name = table_name("users")
+
+    id = UnicodeAttribute(hash_key=True)
+    username = UnicodeAttribute()
+    role_id = UnicodeAttribute()
+    active = BooleanAttribute(default=False)
+    """Whether the user has completed the setup."""
+    deleted = BooleanAttribute(default=False)
+    disabled = TimestampAttribute(null=True)
+    """From when on the user is suspended; may lie ahead."""
+    profile_id = UnicodeAttribute()
+    first_name = UnicodeAttribute()
+    last_name = UnicodeAttribute()
+    gpgkey_id = UnicodeAttribute(null=True)
+    locale = UnicodeAttribute(null=True)
+    last_logged_in = TimestampAttribute(null=True)
+    groups = GroupsAttribute(default=dict)
+    session_epoch = NumberAttribute(default=0)
+    """Raised to end all sessions of the user: those of an earlier epoch are dead."""
+    created = TimestampAttribute()
+    modified = TimestampAttribute()
+
+    @property
+    def is_admin(self) -> bool:
+        return self.role_id == roles.ADMIN.id
+
+    def is_suspended(self, now: datetime) -> bool:
+        return self.disabled is not None and self.disabled <= now
+
+    def may_sign_in(self, now: datetime) -> bool:
+        return self.active and not self.deleted and not self.is_suspended(now)
+
+    @classmethod
+    def by_id(cls, user_id: str) -> Key:
+        return Key(cls, user_id)
+
+    @classmethod
+    def is_active(cls, user_id: UserId) -> Check:
+        return Check(cls.by_id(user_id), _ACTIVE)
+
+    @classmethod
+    def is_waiting(cls, user_id: UserId) -> Check:
+        """The user is invited and has not completed the setup."""
+        condition = (cls.active == False) & (cls.deleted == False)
+        return Check(cls.by_id(user_id), condition)
+
+
+_ACTIVE: Condition = (User.active == True) & (User.deleted == False)

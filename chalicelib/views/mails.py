@@ -1,0 +1,47 @@
+"""What mails say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+Params = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    subject: str
+    text: str
+    link: str
+
+
+def _invitation(params: Params) -> Mail:
+    name, link = params["first_name"], params["link"]
+    text = (
+        f"Hello {name},\n\n"
+        "you have been invited to Keyhaven, the password manager of your team.\n"
+        f"Set up your account here, within ten days:\n\n{link}\n"
+    )
+    return Mail(f"Welcome to Keyhaven, {name}!", text, link)
+
+
+def _recovery(params: Params) -> Mail:
+    name, link = params["first_name"], params["link"]
+    text = (
+        f"Hello {name},\n\n"
+        "somebody, hopefully you, asked to set up your Keyhaven account on another device.\n"
+        f"Have your recovery kit at hand and follow this link within ten days:\n\n{link}\n\n"
+        "If it was not you, there is nothing to do.\n"
+    )
+    return Mail(f"Your account recovery, {name}!", text, link)
+
+
+TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
+    "invitation": _invitation,
+    "recovery": _recovery,
+}
+
+
+def render(template: str, params: Params) -> Mail:
+    """Return the mail of a template; `params` are those its outbox row holds."""
+    return TEMPLATES[template](params)

@@ -1,0 +1,12 @@
+"""How moments look to a client."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from chalicelib.tables.base import timestamp_text
+
+
+def text(moment: datetime | None) -> str | None:
+    """`2026-11-21T08:00:00+00:00`, or nothing."""
+    return None if moment is None else timestamp_text(moment)

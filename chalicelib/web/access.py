@@ -1,0 +1,95 @@
+"""Who is calling: by access token, by session cookie, or nobody known."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+
+from chalicelib.domain.actor import Access, Actor, Caller
+from chalicelib.domain.errors import Forbidden, Refusal, Unauthenticated
+from chalicelib.services import sessions
+from chalicelib.settings import settings
+from chalicelib.web.request import Request
+
+SESSION_COOKIE = "passbolt_session"
+CSRF_COOKIE = "csrfToken"
+REFRESH_COOKIE = "refresh_token"
+REFRESH_SECONDS = 30 * 24 * 3600
+SAFE_METHODS = frozenset({"GET", "HEAD"})
+NO_CSRF_COOKIE = Forbidden("Missing or incorrect CSRF cookie type.")
+CSRF_MISMATCH = Forbidden(
+    "CSRF token from either the request body or request headers did not match or is missing."
+)
+_SECURE = "; secure" if settings.base_url.startswith("https://") else ""
+
+
+def find_actor(request: Request, caller: Caller) -> Actor | None:
+    """Return who is signed in. An access token decides alone, and a wrong one is refused."""
+    token = request.bearer()
+    if token is not None:
+        return sessions.by_bearer(token, caller)
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if not cookie:
+        return None
+    try:
+        return sessions.by_cookie(cookie, caller)
+    except Unauthenticated:
+        return None
+
+
+def require(
+    access: Access, actor: Actor | None, *, denied: str | None, unauthenticated: Refusal | None
+) -> None:
+    """Refuse who may not call an endpoint of this access at all."""
+    if access is Access.GUEST and actor is not None:
+        raise Forbidden(denied or "Access restricted to unauthenticated users.")
+    if access in (Access.USER, Access.ADMIN) and actor is None:
+        raise unauthenticated or Unauthenticated()
+    if access is Access.ADMIN and actor is not None and not actor.is_admin:
+        raise Forbidden(denied or "Access restricted to administrators.")
+
+
+def is_cookie_mode(request: Request) -> bool:
+    """Whether cookies may stand for the caller; then headers and CSRF of that mode apply."""
+    is_jwt_endpoint = request.path.startswith("/auth/jwt/") and request.method not in SAFE_METHODS
+    return "authorization" not in request.headers and not is_jwt_endpoint
+
+
+def require_csrf(request: Request) -> None:
+    """Refuse a change whose sender cannot read our cookie: the token must come twice."""
+    cookie = request.cookies.get(CSRF_COOKIE)
+    if not cookie:
+        raise NO_CSRF_COOKIE
+    if not hmac.compare_digest(_sent_token(request).encode(), cookie.encode()):
+        raise CSRF_MISMATCH
+
+
+def new_csrf_token() -> str:
+    return secrets.token_hex(64)
+
+
+def csrf_cookie(token: str) -> str:
+    return f"{CSRF_COOKIE}={token}; path=/{_SECURE}"
+
+
+def session_cookie(value: str) -> str:
+    return f"{SESSION_COOKIE}={value}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+
+
+def refresh_cookie(token: str) -> str:
+    lifetime = f"Max-Age={REFRESH_SECONDS}"
+    return f"{REFRESH_COOKIE}={token}; {lifetime}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+
+
+def expired_cookie(name: str) -> str:
+    gone = "expires=Thu, 01-Jan-1970 00:00:01 GMT; Max-Age=0"
+    return f"{name}=deleted; {gone}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+
+
+def _sent_token(request: Request) -> str:
+    header = request.headers.get("x-csrf-token")
+    if header:
+        return header
+    body = request.body
+    token = body.get("_csrfToken") if isinstance(body, dict) else None
+    return token if isinstance(token, str) else ""

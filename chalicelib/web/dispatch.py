@@ -1,0 +1,239 @@
+"""One request from its arrival to its answer, in the order the API promises.
+
+Path → API version → caller → CSRF → access → identifiers → the endpoint's own work.
+Whatever goes wrong on the way leaves in the envelope.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.domain import audit
+from chalicelib.domain.actor import Access, Actor, Caller
+from chalicelib.domain.errors import Conflict, Invalid, NotFound, Refusal, Stale
+from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.services import sessions
+from chalicelib.settings import settings
+from chalicelib.web import access, envelope
+from chalicelib.web.envelope import Answer, Call
+from chalicelib.web.query import read_query, refuse_old_version
+from chalicelib.web.reply import Reply
+from chalicelib.web.request import SUFFIX, Request
+
+if TYPE_CHECKING:
+    from chalicelib.web.endpoint import Route
+
+GPGAUTH_HEADERS = {
+    "X-GPGAuth-Version": "1.3.0",
+    "X-GPGAuth-Login-URL": "/auth/login",
+    "X-GPGAuth-Logout-URL": "/auth/logout",
+    "X-GPGAuth-Verify-URL": "/auth/verify",
+    "X-GPGAuth-Pubkey-URL": "/auth/verify.json",
+    "Access-Control-Expose-Headers": (
+        "X-GPGAuth-Verify-Response, X-GPGAuth-Progress, X-GPGAuth-User-Auth-Token, "
+        "X-GPGAuth-Authenticated, X-GPGAuth-Refer, X-GPGAuth-Debug, X-GPGAuth-Error, "
+        "X-GPGAuth-Pubkey, X-GPGAuth-Logout-Url, X-GPGAuth-Version"
+    ),
+}
+DECISIONS = 5
+"""How often a request is decided again because what it was decided from has changed."""
+_NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
+
+
+def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Answer:
+    """Answer a request to a known endpoint."""
+    started = time.perf_counter()
+    caller = Caller(new_id(), request.source)
+    call = Call(caller.request_id, request.target, route.action)
+    exchange = _Exchange(route, request, parameters, caller)
+    result = _guarded(call, exchange)
+    finished = _finished(result, request, exchange.is_first_visit(result))
+    audit.write(
+        "request",
+        action=route.action,
+        actor=exchange.actor.id if exchange.actor else None,
+        status=finished.status,
+        duration_ms=round((time.perf_counter() - started) * 1000, 1),
+        request_id=caller.request_id,
+    )
+    return finished
+
+
+def unknown(request: Request) -> Answer:
+    """Answer a request to a path or method that is no endpoint."""
+    call = Call(new_id(), request.target)
+    return _finished(envelope.refusal(call, NotFound("Not Found")), request, is_first_visit=False)
+
+
+def broken(request: Request) -> Answer:
+    """Answer a request that failed outside of any endpoint."""
+    return _finished(
+        envelope.accident(Call(new_id(), request.target)), request, is_first_visit=False
+    )
+
+
+class _Exchange:
+    """One request on its way through an endpoint."""
+
+    def __init__(
+        self, route: Route, request: Request, parameters: Mapping[str, str], caller: Caller
+    ) -> None:
+        self.route = route
+        self.request = request
+        self.parameters = parameters
+        self.caller = caller
+        self.actor: Actor | None = None
+
+    def decide(self, call: Call) -> Answer:
+        route, request = self.route, self.request
+        self._require_path()
+        refuse_old_version(request.parameters)
+        if (
+            route.csrf
+            and access.is_cookie_mode(request)
+            and request.method not in access.SAFE_METHODS
+        ):
+            access.require_csrf(request)
+        self._authenticate()
+        arguments = self._arguments()
+        if self.actor is not None and route.extends_session:
+            sessions.extend(self.actor)
+        result = route.handler(**arguments)
+        return _answer_of(call, route, result)
+
+    def is_first_visit(self, result: Answer) -> bool:
+        """Whether the answer brings the CSRF cookie: a GET that worked and came without it."""
+        is_get = self.request.method == "GET" and result.status < envelope.FIRST_ERROR
+        return is_get and not self.request.cookies.get(access.CSRF_COOKIE)
+
+    def _require_path(self) -> None:
+        if not self.request.is_json_wanted and self.route.path.endswith(SUFFIX):
+            raise NotFound("Please use .json extension in URL or accept application/json.")
+        for value in self.parameters.values():
+            if _NOT_IN_A_SEGMENT & set(value) or value.removesuffix(SUFFIX) in ("", ".", ".."):
+                raise NotFound("Not Found")
+
+    def _authenticate(self) -> None:
+        route = self.route
+        if route.no_bearer is not None and self.request.bearer() is not None:
+            raise Invalid(route.no_bearer)
+        if route.access is Access.PUBLIC:
+            return
+        self.actor = access.find_actor(self.request, self.caller)
+        access.require(
+            route.access, self.actor, denied=route.denied, unauthenticated=route.unauthenticated
+        )
+
+    def _arguments(self) -> dict[str, Any]:
+        """What the route function names, made; identifiers are looked at first."""
+        route, wants = self.route, self.route.wants
+        arguments: dict[str, Any] = self._from_path()
+        if "actor" in wants:
+            arguments["actor"] = self.actor
+        if "caller" in wants:
+            arguments["caller"] = self.caller
+        if "cookies" in wants:
+            arguments["cookies"] = self.request.cookies
+        if "require_csrf" in wants:
+            arguments["require_csrf"] = lambda: access.require_csrf(self.request)
+        query = read_query(route.query, self.request.parameters)
+        if "query" in wants:
+            arguments["query"] = query
+        if route.body is not None:
+            arguments["body"] = Draft(route.body, self.request.body)
+        return arguments
+
+    def _from_path(self) -> dict[str, Any]:
+        route = self.route
+        values = {name: self.parameters[name] for name in route.path_names}
+        if route.ends_in_parameter and route.path.endswith(SUFFIX):
+            last = route.path_names[-1]
+            values[last] = values[last].removesuffix(SUFFIX)
+            if values[last].endswith(SUFFIX):
+                raise NotFound("Not Found")
+        return {name: self._identifier(name, value) for name, value in values.items()}
+
+    def _identifier(self, name: str, value: str) -> str:
+        if not name.endswith("_id"):
+            return value
+        identifier = find_uuid(value)
+        if identifier is None:
+            noun = name.removesuffix("_id").replace("_", " ")
+            usual = f"The {noun} identifier should be a valid UUID."
+            raise Invalid(self.route.ids.get(name, usual))
+        return identifier
+
+
+def _guarded(call: Call, exchange: _Exchange) -> Answer:
+    """Decide, again where the data changed meanwhile, and turn what is raised into an answer."""
+    try:
+        for _ in range(DECISIONS - 1):
+            try:
+                return exchange.decide(call)
+            except Stale:
+                continue
+        return exchange.decide(call)
+    except Stale as error:
+        return envelope.refusal(call, Conflict(error.message))
+    except Refusal as error:
+        return envelope.refusal(call, error)
+    except Exception as error:  # noqa: BLE001 - the one place where accidents end
+        audit.write("accident", request_id=call.id, step=_trace(error), result=type(error).__name__)
+        return envelope.accident(call)
+
+
+def _trace(error: Exception) -> str:
+    """Where an accident happened. What it says may quote data, so its text stays out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-6:]))
+
+
+def _answer_of(call: Call, route: Route, result: Any) -> Answer:
+    reply = result if isinstance(result, Reply) else Reply(result)
+    return _sent(call, route, replace(reply, body=route.view(reply.body)))
+
+
+def _sent(call: Call, route: Route, reply: Reply) -> Answer:
+    message = reply.message or route.message or envelope.SUCCESS
+    if reply.content_type is not None:
+        made = Answer(reply.status, reply.body, {"Content-Type": reply.content_type})
+    elif reply.is_bare:
+        made = envelope.bare(reply.body)
+    elif reply.is_failure:
+        made = envelope.failed_stage(call, reply.status, message)
+    else:
+        pagination = reply.pagination and reply.pagination.as_json()
+        made = envelope.success(call, reply.body, message=message, pagination=pagination)
+    made.headers.update(reply.headers)
+    if reply.cookies:
+        made.headers["Set-Cookie"] = list(reply.cookies)
+    return replace(made, status=reply.status)
+
+
+def _finished(made: Answer, request: Request, is_first_visit: bool) -> Answer:  # noqa: FBT001
+    """The answer with what every answer carries."""
+    headers = {**envelope.SECURITY_HEADERS, **made.headers}
+    cookies = list(headers.pop("Set-Cookie", ()))
+    if access.is_cookie_mode(request):
+        headers = {**GPGAUTH_HEADERS, **headers}
+    if is_first_visit and not any(c.startswith(access.CSRF_COOKIE) for c in cookies):
+        cookies.append(access.csrf_cookie(access.new_csrf_token()))
+    if cookies:
+        headers["Set-Cookie"] = cookies
+    if settings.answer_limit and len(made.body) > settings.answer_limit:
+        return _too_long(request)
+    return replace(made, headers=headers)
+
+
+def _too_long(request: Request) -> Answer:
+    text = "The answer is too long for one response; ask for it in pages with limit and page."
+    return _finished(
+        envelope.refusal(Call(new_id(), request.target), Invalid(text)),
+        request,
+        is_first_visit=False,
+    )

@@ -1,0 +1,140 @@
+"""An endpoint: a route that says who may call it, what it reads and what it answers.
+
+The route function gets what it names as its parameters and nothing else: `actor` (who
+is signed in), `caller`, `body` (a `Draft`, checked when the service asks), `query`,
+`cookies`, and what stands in the path; a part of the path whose name ends in `_id` is
+checked before.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+from chalice.app import Blueprint, Response
+
+from chalicelib.domain.actor import Access
+from chalicelib.domain.errors import Refusal
+from chalicelib.web import dispatch
+from chalicelib.web.query import Options
+from chalicelib.web.request import SUFFIX, Request
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+View = Callable[..., Any]
+NO_OPTIONS = Options()
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+def as_is(value: Any) -> Any:
+    """The view of what is JSON already."""
+    return value
+
+
+def nothing(_: Any) -> None:
+    """The view of an action that answers with its message alone."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """What an endpoint declares. The OpenAPI description is made from the same values."""
+
+    method: str
+    path: str
+    action: str
+    access: Access
+    handler: Callable[..., Any]
+    view: View = as_is
+    body: type[Any] | None = None
+    query: Options = NO_OPTIONS
+    message: str | None = None
+    """Said on success; the usual sentence where none is given."""
+    denied: str | None = None
+    """Said to who is known and may not call this."""
+    unauthenticated: Refusal | None = None
+    """What an unknown caller gets, where it is not the usual refusal."""
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """Said of an identifier in the path that is none, by its name."""
+    csrf: bool = True
+    """Whether a change by cookie or by a guest needs the CSRF pair."""
+    extends_session: bool = True
+    no_bearer: str | None = None
+    """Said to who brings an access token where only cookies count."""
+
+    @cached_property
+    def wants(self) -> frozenset[str]:
+        return frozenset(inspect.signature(self.handler).parameters)
+
+    @cached_property
+    def path_names(self) -> tuple[str, ...]:
+        return tuple(_PARAMETER.findall(self.path))
+
+    @property
+    def group(self) -> str:
+        """Name of the routes module, which is how `groups.py` knows it."""
+        return self.handler.__module__.rpartition(".")[2]
+
+    @property
+    def ends_in_parameter(self) -> bool:
+        return self.path.removesuffix(SUFFIX).endswith("}")
+
+    def gateway_paths(self) -> tuple[str, ...]:
+        """The paths as API Gateway takes them: a parameter fills a whole segment.
+
+        A path that ends in a word is known with and without its suffix.
+        """
+        bare = self.path.removesuffix(SUFFIX)
+        if self.ends_in_parameter or not self.path.endswith(SUFFIX):
+            return (bare,)
+        return (self.path, bare)
+
+
+class Endpoints:
+    """The endpoints of one routes module, as a Chalice blueprint."""
+
+    def __init__(self, import_name: str) -> None:
+        self.blueprint = Blueprint(import_name)
+        self.routes: list[Route] = []
+
+    def get(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("GET",), **declared)
+
+    def post(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("POST",), **declared)
+
+    def put(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("PUT",), **declared)
+
+    def delete(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
+        return self.route(path, ("DELETE",), **declared)
+
+    def route(
+        self, path: str, methods: tuple[str, ...], **declared: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declare an endpoint; `declared` are the fields of `Route`, `access` among them."""
+
+        def decorate(handler: Handler) -> Handler:
+            for method in methods:
+                self._register(Route(method=method, path=path, handler=handler, **declared))
+            return handler
+
+        return decorate
+
+    def _register(self, route: Route) -> None:
+        self.routes.append(route)
+        for path in route.gateway_paths():
+            # No content types: Chalice would answer 415 in a form of its own.
+            register = self.blueprint.route(path, methods=[route.method], content_types=[])
+            register(self._view_function(route))
+
+    def _view_function(self, route: Route) -> Callable[..., Response]:
+        def endpoint(**parameters: str) -> Response:
+            request = Request(self.blueprint.current_request.to_original_event())
+            answer = dispatch.answer(route, request, parameters)
+            return Response(answer.body, answer.headers, answer.status)
+
+        endpoint.__module__ = route.handler.__module__
+        return endpoint

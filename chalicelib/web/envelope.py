@@ -1,0 +1,124 @@
+"""The envelope every answer is sent in: a header about the call, and the body."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+
+from chalicelib.dialect import dialect
+from chalicelib.domain import clock
+from chalicelib.domain.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refusal,
+    TooLarge,
+    TooMany,
+    Unauthenticated,
+    Unavailable,
+)
+from chalicelib.domain.ids import named_id
+
+SUCCESS = "The operation was successful."
+UNKNOWN_ACTION = "Error.error"
+FIRST_ERROR = 400
+SECURITY_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Strict-Transport-Security": "max-age=31536000; includeSubDomains",
+    "Cache-Control": "no-store",
+}
+JSON_TYPE = "application/json; charset=utf-8"
+_ORJSON = orjson.OPT_NON_STR_KEYS
+
+_STATUS: dict[type[Refusal], int] = {
+    Invalid: HTTPStatus.BAD_REQUEST,
+    Unauthenticated: dialect.unauthenticated_status,
+    Forbidden: HTTPStatus.FORBIDDEN,
+    NotFound: HTTPStatus.NOT_FOUND,
+    Conflict: HTTPStatus.CONFLICT,
+    TooMany: HTTPStatus.TOO_MANY_REQUESTS,
+    TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+}
+
+HeaderValue = str | list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What the envelope says of the request it answers."""
+
+    id: str
+    url: str
+    action: str = UNKNOWN_ACTION
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Status, headers and body text, ready to be sent."""
+
+    status: int
+    body: str | bytes
+    headers: dict[str, HeaderValue] = field(default_factory=dict)
+
+
+def success(
+    call: Call,
+    body: Any,
+    *,
+    message: str = SUCCESS,
+    pagination: dict[str, int | None] | None = None,
+) -> Answer:
+    extra = {} if pagination is None else {"pagination": pagination}
+    return _answer(call, HTTPStatus.OK, "success", message, body, extra)
+
+
+def failed_stage(call: Call, status: int, message: str) -> Answer:
+    """A step of the GPG sign-in that is not the last: an error by status, whatever the code."""
+    return _answer(call, status, "error", message, None, {})
+
+
+def refusal(call: Call, error: Refusal) -> Answer:
+    status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+    answer = _answer(call, status, "error", error.message, error.errors or "", {})
+    if isinstance(error, TooMany | Unavailable):
+        answer.headers["Retry-After"] = str(error.seconds)
+    return answer
+
+
+def accident(call: Call) -> Answer:
+    """What a client is told of an error of ours: the request's id and nothing else."""
+    message = "An Internal Error Has Occurred."
+    return _answer(call, HTTPStatus.INTERNAL_SERVER_ERROR, "error", message, "", {})
+
+
+def bare(body: Any) -> Answer:
+    """JSON without the envelope, for the documents that other software defines."""
+    return Answer(HTTPStatus.OK, _text(body), {"Content-Type": JSON_TYPE})
+
+
+def _answer(
+    call: Call, status: int, outcome: str, message: str, body: Any, extra: dict[str, Any]
+) -> Answer:
+    header = {
+        "id": call.id,
+        "status": outcome,
+        "servertime": clock.timestamp(),
+        "action": named_id(call.action),
+        "message": message,
+        "url": call.url,
+        "code": int(status),
+        **extra,
+    }
+    return Answer(int(status), _text({"header": header, "body": body}), {"Content-Type": JSON_TYPE})
+
+
+def _text(value: Any) -> str:
+    return orjson.dumps(value, option=_ORJSON).decode()

@@ -1,0 +1,95 @@
+"""A request as the gateway hands it over, with only what we believe of it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from chalicelib.domain.errors import Invalid, TooLarge
+from chalicelib.web import payload
+
+LARGEST_BODY = 5_000_000
+"""Bytes; the platform cuts at 6 MB."""
+SUFFIX = ".json"
+
+
+@dataclass(frozen=True)
+class Request:
+    event: Mapping[str, Any]
+
+    @property
+    def method(self) -> str:
+        return str(self.event["requestContext"]["httpMethod"])
+
+    @property
+    def path(self) -> str:
+        return str(self.event["path"])
+
+    @property
+    def source(self) -> str:
+        return str(self.event["requestContext"].get("identity", {}).get("sourceIp", ""))
+
+    @property
+    def target(self) -> str:
+        """Path and query as received; made again where the gateway keeps them apart."""
+        raw = self.event["requestContext"].get("rawTarget")
+        if raw is not None:
+            return str(raw)
+        query = urlencode([(k, v) for k, vs in self.parameters.items() for v in vs])
+        return quote(self.path) + (f"?{query}" if query else "")
+
+    @property
+    def parameters(self) -> Mapping[str, list[str]]:
+        return self.event.get("multiValueQueryStringParameters") or {}
+
+    @cached_property
+    def headers(self) -> Mapping[str, str]:
+        """Headers by lower-case name; of one sent twice, the last."""
+        return {name.lower(): value for name, value in (self.event.get("headers") or {}).items()}
+
+    @cached_property
+    def cookies(self) -> Mapping[str, str]:
+        return payload.cookies(self.headers.get("cookie", ""))
+
+    @cached_property
+    def body(self) -> Any:
+        """The body as JSON values; `None` where there is none to read."""
+        return payload.read(self._raw_body(), self.headers.get("content-type"))
+
+    @property
+    def is_json_wanted(self) -> bool:
+        """Whether path or Accept header ask for JSON; pages of people live beside the API."""
+        return self.path.endswith(SUFFIX) or "application/json" in self.headers.get("accept", "")
+
+    def bearer(self) -> str | None:
+        """The access token; empty where the header names no bearer, `None` where there is none."""
+        authorization = self.headers.get("authorization")
+        if authorization is None:
+            return None
+        scheme, _, token = authorization.partition(" ")
+        return token.strip() if scheme.lower() == "bearer" else ""
+
+    def _raw_body(self) -> bytes:
+        body = self.event.get("body") or ""
+        if len(body) > LARGEST_BODY * 4 // 3 + 4:
+            raise TooLarge("The request is larger than the service reads.")
+        raw = (
+            _decoded(body)
+            if self.event.get("isBase64Encoded")
+            else body.encode("utf-8", "surrogatepass")
+        )
+        if len(raw) > LARGEST_BODY:
+            raise TooLarge("The request is larger than the service reads.")
+        return raw
+
+
+def _decoded(body: str) -> bytes:
+    try:
+        return base64.b64decode(body, validate=True)
+    except binascii.Error as error:
+        raise Invalid("Bad Request") from error

@@ -1,0 +1,202 @@
+"""ministack's DynamoDB tables inside our process: the one module that knows them.
+
+They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
+is served and nothing listens. Four things differ from what ministack does on its own:
+
+- every change of a row is reported, so that it can be journalled, or undone;
+- rows are not counted on each write: that cost grows with the table;
+- a query of a local index looks at one partition, not at the whole table;
+- of a transaction's refusals, a failed condition is told before an update that does not fit
+  the row, as DynamoDB does.
+
+ministack keeps its tables in its module; ours are put there for the length of a turn, so that
+several sets may live in one process.
+"""
+
+# ruff: noqa: SLF001  what is called here is internal to ministack
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from ministack.core.responses import AccountRegionScopedDict
+from ministack.services import dynamodb as mini
+
+Item = dict[str, Any]
+"""A row in DynamoDB's own attribute values: `{"id": {"S": "…"}, …}`."""
+Answer = tuple[int, dict[str, str], bytes]
+"""Status, headers and body."""
+
+Key = tuple[str, str]
+"""Partition and sort key, as ministack keeps them."""
+
+_TOKENS_KEPT = 1000
+_NO_SORT_KEY = "__no_sort__"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row as it was and as it is; `None` where there was or is none."""
+
+    table: str
+    key: Key
+    old: Item | None
+    new: Item | None
+
+
+class RecentTokens(dict[str, Any]):
+    """The request tokens of the last transactions.
+
+    DynamoDB remembers them for ten minutes, ministack for ever, with the rows they wrote.
+    """
+
+    def __setitem__(self, token: str, answer: Any) -> None:
+        super().__setitem__(token, answer)
+        if len(self) > _TOKENS_KEPT:
+            del self[next(iter(self))]
+
+
+class MiniTables:
+    """The tables, and the changes since somebody last took them."""
+
+    def __init__(self) -> None:
+        self.changes: list[Change] = []
+        self._own = {
+            "_emit_stream_event": self._note,
+            "_tables": AccountRegionScopedDict(),
+            "_ttl_settings": AccountRegionScopedDict(),
+            "_txn_idempotency": RecentTokens(),
+        }
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Have ministack to oneself, and with these tables; all that follows happens in a turn."""
+        with _lock:
+            vars(mini).update(self._own)
+            yield
+
+    def run(self, operation: str, body: bytes) -> Answer:
+        """Carry out one request of DynamoDB's wire protocol."""
+        target = {"x-amz-target": f"DynamoDB_20120810.{operation}"}
+        request = mini.handle_request("POST", "/", target, body, {})
+        try:
+            request.send(None)
+        except StopIteration as finished:
+            status, headers, answer = finished.value
+            return status, headers, answer if isinstance(answer, bytes) else answer.encode()
+        raise RuntimeError("ministack waited for something outside this process.")
+
+    def take_changes(self) -> list[Change]:
+        """The changes since the last call, in order."""
+        changes, self.changes = self.changes, []
+        return changes
+
+    def undo(self, changes: list[Change]) -> None:
+        """Put back the rows as they were before these changes."""
+        mini._txn_idempotency.clear()
+        for change in reversed(changes):
+            self.place(change.table, change.key, change.old)
+
+    def place(self, table: str, key: Key, item: Item | None) -> None:
+        """Store a row as it is, or remove it, with no report."""
+        partition, sort = key
+        rows = mini._tables[table]["items"]
+        if item is None:
+            rows.get(partition, {}).pop(sort, None)
+        else:
+            rows[partition][sort] = item
+
+    def rows(self, table: str) -> list[Item]:
+        if table not in mini._tables:
+            return []
+        partitions = mini._tables[table]["items"].values()
+        return [row for partition in partitions for row in partition.values()]
+
+    def is_expired(self, table: str, row: Item) -> bool:
+        """Whether the row's time to live is over."""
+        setting = mini._ttl_settings.get(table, {})
+        if setting.get("TimeToLiveStatus") != "ENABLED":
+            return False
+        ends = row.get(setting["AttributeName"], {}).get("N")
+        return ends is not None and float(ends) <= time.time()
+
+    def empty(self) -> None:
+        """Remove every row; the tables stay."""
+        mini._txn_idempotency.clear()
+        for table in mini._tables.values():
+            table["items"].clear()
+
+    def reset(self) -> None:
+        """Remove everything."""
+        for name in ("_tables", "_ttl_settings", "_txn_idempotency"):
+            vars(mini)[name].clear()
+
+    def _note(self, table: str, _event: str, old: Item | None, new: Item | None) -> None:
+        key = _key_of(mini._tables[table], new or old or {})
+        self.changes.append(Change(table, key, old, new))
+
+
+def _key_of(table: Item, row: Item) -> Key:
+    """The key under which ministack keeps a row."""
+    sort = table["sk_name"]
+    return (
+        mini._extract_key_val(row.get(table["pk_name"])),
+        mini._extract_key_val(row.get(sort)) if sort else _NO_SORT_KEY,
+    )
+
+
+_lock = threading.RLock()
+_whole_query: Callable[[Item], Answer] = mini._query
+_whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
+
+
+def _query(request: Item) -> Answer:
+    """Query, of a local index within the partition it is about."""
+    table = mini._tables.get(request.get("TableName"))
+    if table is None or not _is_local(table, request.get("IndexName")):
+        return _whole_query(request)
+    partition = mini._extract_pk_from_condition(
+        request.get("KeyConditionExpression", ""),
+        request.get("ExpressionAttributeValues", {}),
+        request.get("ExpressionAttributeNames", {}),
+        table["pk_name"],
+    )
+    rows = table["items"]
+    table["items"] = {partition: rows.get(partition, {})}
+    try:
+        return _whole_query(request)
+    finally:
+        table["items"] = rows
+
+
+def _is_local(table: Item, index: str | None) -> bool:
+    return any(local["IndexName"] == index for local in table["LocalSecondaryIndexes"])
+
+
+def _transact_write_items(request: Item) -> Answer:
+    """Write a transaction, and tell a failed condition before an update that does not fit."""
+    answer = _whole_transaction(request)
+    if answer[0] == 200 or b'"ValidationError"' not in answer[2]:  # noqa: PLR2004
+        return answer
+    lines = [{"ConditionCheck": _condition(line)} for line in request["TransactItems"]]
+    conditions = _whole_transaction({"TransactItems": lines})
+    return answer if conditions[0] == 200 else conditions  # noqa: PLR2004
+
+
+def _condition(line: Item) -> Item:
+    """A line's condition alone, so that all of them can be asked without writing."""
+    (kind, request), *_ = line.items()
+    if kind != "Put":
+        return dict(request)
+    table = mini._tables[request["TableName"]]
+    return {**request, "Key": mini._extract_key_from_item(table, request["Item"])}
+
+
+mini._lock = _lock  # its clean-up of expired rows waits for our turns to end
+mini._update_counts = lambda _table: None
+mini._query = _query
+mini._transact_write_items = _transact_write_items

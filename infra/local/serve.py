@@ -1,0 +1,103 @@
+"""Serving Keyhaven on one machine, for trying it out and developing. Never shipped."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from dataclasses import replace
+
+import uvicorn
+
+from infra.local.engine import Engine
+from infra.local.gateway import Gateway
+from infra.local.journal import JournalInUse
+from infra.local.options import CannotServe, Options
+
+HOST = "127.0.0.1"
+PRIVATE = 0o077
+"""Nobody else on the machine reads what is stored."""
+
+
+def main() -> None:
+    """Serve until a signal comes; what makes it impossible is one line on the screen."""
+    try:
+        serve(Options.read(os.environ))
+    except CannotServe as problem:
+        sys.exit(f"Keyhaven cannot be served: {problem}")
+
+
+def serve(options: Options) -> None:
+    os.umask(PRIVATE)
+    listener = _listen(options.port)
+    address = f"http://{HOST}:{listener.getsockname()[1]}"
+    options = replace(options, base_url=options.base_url or address)
+    engine = _open(options)
+    options.apply()
+    _check_dialect(options.dialect)
+    # Not before the environment is made: the settings are read when it is imported.
+    from infra.local.service import prepare  # noqa: PLC0415
+
+    gateway = prepare(options, engine)
+    _say_what_it_is(options, address)
+    _run(gateway, listener)
+    engine.close()
+
+
+def _listen(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((HOST, port))
+    except OSError as error:
+        raise CannotServe(f"port {port} is not to be had: {error.strerror}.") from None
+    return listener
+
+
+def _open(options: Options) -> Engine:
+    try:
+        options.data.mkdir(parents=True, exist_ok=True)
+        return Engine(options.data / "tables.db")
+    except JournalInUse:
+        raise CannotServe(f"another process is using DATA ({options.data}).") from None
+    except OSError as error:
+        raise CannotServe(f"DATA ({options.data}) cannot be used: {error}.") from None
+
+
+def _check_dialect(name: str) -> None:
+    try:
+        import chalicelib.dialect  # noqa: F401, PLC0415
+    except KeyError:
+        raise CannotServe(
+            f"DIALECT is {name!r}; it must be 'specification' or 'clients'."
+        ) from None
+
+
+def _say_what_it_is(options: Options, address: str) -> None:
+    print(
+        f"Keyhaven listens on {address}, for this machine only, as {options.base_url}.\n"
+        f"One process on one machine, for trying and developing; not for production.\n"
+        f"Dialect: {options.dialect}. Data, keys and mails: {options.data}. Ctrl-C ends it.",
+        flush=True,
+    )
+
+
+def _run(gateway: Gateway, listener: socket.socket) -> None:
+    """Answer requests until SIGINT or SIGTERM, which uvicorn raises again when it is done."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: None)
+    config = uvicorn.Config(
+        gateway,
+        http="httptools",
+        loop="asyncio",
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=75,
+        timeout_graceful_shutdown=2,
+    )
+    uvicorn.Server(config).run(sockets=[listener])

@@ -1,0 +1,73 @@
+"""What serving needs of the service, gathered in one place.
+
+Importing this reads the settings, so the environment is made first (`serve.py`).
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from app import app
+from chalicelib.domain.errors import Refusal, TooLarge
+from chalicelib.domain.ids import new_id
+from chalicelib.services import keys, tenants
+from chalicelib.tables.base import every_table
+from chalicelib.tables.connection import connection
+from chalicelib.tables.outbox import Mail
+from chalicelib.views import mails
+from chalicelib.web import envelope
+from infra.local.engine import Engine
+from infra.local.events import Answer, Event
+from infra.local.gateway import Gateway
+from infra.local.mail import PostOffice
+from infra.local.options import CannotServe, Options
+
+
+def prepare(options: Options, engine: Engine) -> Gateway:
+    """Make the service ready on the embedded tables: tables, keys, mail, first administrator."""
+    engine.attach(connection.client)
+    _create_tables()
+    keys.create_local(options.keys)
+    post = PostOffice(options.data / "mail", mails.render, f"Keyhaven <keyhaven@{options.host}>")
+    for row in engine.rows(Mail.stored_as()):
+        post.deliver(row)
+    engine.watch(Mail.stored_as(), post.deliver)
+    if not tenants.is_founded():
+        _found(options)
+    return Gateway(app, _refuse)
+
+
+def _found(options: Options) -> None:
+    try:
+        link = tenants.found(options.admin, options.first_name, options.last_name)
+    except Refusal as refusal:
+        raise CannotServe(
+            f"ADMIN, FIRST_NAME and LAST_NAME do not make an administrator: {refusal.message}"
+        ) from None
+    print(f"The first administrator, {options.admin}, sets up the account here:\n  {link}")
+
+
+def _refuse(event: Event, status: int) -> Answer:
+    """The gateway's own refusals, in the envelope."""
+    call = envelope.Call(new_id(), event["requestContext"]["rawTarget"])
+    made = envelope.accident(call)
+    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+        made = envelope.refusal(call, TooLarge("The request is larger than the service reads."))
+    headers = {**envelope.SECURITY_HEADERS, **made.headers}
+    return {"statusCode": made.status, "headers": headers, "body": made.body}
+
+
+def _create_tables() -> None:
+    present = set(connection.list_tables()["TableNames"])
+    for table in every_table():
+        if table.stored_as() in present:
+            continue
+        table.create_table(wait=False)
+        if "expires" in table.get_attributes():
+            connection.call(
+                "UpdateTimeToLive",
+                {
+                    "TableName": table.stored_as(),
+                    "TimeToLiveSpecification": {"AttributeName": "expires", "Enabled": True},
+                },
+            )

@@ -1,0 +1,104 @@
+"""Fixtures for all tests: the storage, the clock, people and a client."""
+
+from __future__ import annotations
+
+from tests import environment
+
+environment.prepare()
+
+from collections.abc import Callable, Iterator  # noqa: E402
+from datetime import UTC, datetime, timedelta  # noqa: E402
+
+import pytest  # noqa: E402
+
+from chalicelib.domain import clock  # noqa: E402
+from chalicelib.services import keys  # noqa: E402
+from chalicelib.settings import settings  # noqa: E402
+from chalicelib.tables import pace  # noqa: E402
+from chalicelib.tables.connection import connection  # noqa: E402
+from tests import make, storage  # noqa: E402
+from tests.client import Client  # noqa: E402
+from tests.make import Somebody  # noqa: E402
+
+START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+@pytest.fixture(scope="session")
+def cloud() -> Iterator[storage.Storage]:
+    """The storage of this process; `store` is it, emptied."""
+    with storage.opened() as opened:
+        yield opened
+
+
+@pytest.fixture
+def store(cloud: storage.Storage) -> storage.Storage:
+    """The tables, empty but for the tenant's public keys."""
+    cloud.empty()
+    assert settings.key_folder is not None
+    keys.create_local(settings.key_folder)
+    return cloud
+
+
+@pytest.fixture(autouse=True)
+def _no_pauses() -> Iterator[None]:
+    """Retries do not wait, and chance is no chance."""
+    previous = pace.set_sources(lambda _: None, lambda: 0.5)
+    connection.hooks.clear()
+    yield
+    pace.set_sources(*previous)
+    connection.hooks.clear()
+
+
+class Time:
+    """The clock of a test: stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = START
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_by(self, **span: float) -> None:
+        self.now += timedelta(**span)
+
+    @property
+    def timestamp(self) -> int:
+        return int(self.now.timestamp())
+
+
+@pytest.fixture
+def time() -> Iterator[Time]:
+    source = Time()
+    previous = clock.set_source(source)
+    yield source
+    clock.set_source(previous)
+
+
+@pytest.fixture
+def api(store: storage.Storage) -> Client:
+    """A client that is not signed in."""
+    return Client()
+
+
+@pytest.fixture
+def ada(store: storage.Storage) -> Somebody:
+    """An administrator."""
+    return make.user("ada", admin=True)
+
+
+@pytest.fixture
+def betty(store: storage.Storage) -> Somebody:
+    """A user."""
+    return make.user("betty")
+
+
+@pytest.fixture
+def carol(store: storage.Storage) -> Somebody:
+    """Another user."""
+    return make.user("carol")
+
+
+@pytest.fixture
+def digest(store: storage.Storage) -> Callable[[], str]:
+    """All that is stored as one text, to be compared with a later one."""
+    return lambda: storage.digest(store)

@@ -1,0 +1,31 @@
+"""The environment of the tests, made before anything of ours is imported."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+FIXTURES = Path(__file__).parent / "fixtures"
+ENGINE = os.environ.get("ENGINE", "moto")
+"""The storage the tests run on: `moto` or `embedded`."""
+BASE_URL = "https://keyhaven.test"
+
+
+def prepare() -> None:
+    """Set what `chalicelib.settings` reads: a tenant of its own, with keys of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="keyhaven-"))
+    server = (FIXTURES / "keys" / "server_curve.private.asc").read_text()
+    (folder / "openpgp.asc").write_text(server)
+    os.environ |= {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_REGION": "eu-west-1",
+        "BASE_URL": BASE_URL,
+        "KEY_FOLDER": str(folder),
+        "TABLE_PREFIX": "test-",
+        "PARALLEL_CALLS": "1",
+        "LOGIN_LIMIT": "0",
+    }
+    for name in ("ENDPOINT_GROUP", "DYNAMODB_ENDPOINT"):
+        os.environ.pop(name, None)

@@ -1,0 +1,169 @@
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from infra.local.engine import Engine
+from infra.local.options import CannotServe, Options
+
+ROOT = Path(__file__).parents[2]
+
+
+def serve(**environment):
+    """Start serving where it cannot: what it says, and its exit code."""
+    finished = subprocess.run(
+        [sys.executable, "-m", "infra.local"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PORT": "0", **environment},
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    return finished.stdout + finished.stderr, finished.returncode
+
+
+def test_a_port_in_use_is_one_clear_line(tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        said, code = serve(PORT=str(port), DATA=str(tmp_path))
+
+    assert (
+        said
+        == f"Keyhaven cannot be served: port {port} is not to be had: Address already in use.\n"
+    )
+    assert code == 1
+
+
+@pytest.mark.parametrize("port", ["x", "-1", "70000"])
+def test_a_port_that_is_none_is_one_clear_line(tmp_path, port):
+    said, code = serve(PORT=port, DATA=str(tmp_path))
+
+    assert (
+        said == f"Keyhaven cannot be served: PORT is {port!r}; it must be a number up to 65535.\n"
+    )
+    assert code == 1
+
+
+def test_a_data_folder_that_cannot_be_is_one_clear_line(tmp_path):
+    (tmp_path / "file").touch()
+
+    said, code = serve(DATA=str(tmp_path / "file"))
+
+    assert said.startswith(f"Keyhaven cannot be served: DATA ({tmp_path}/file) cannot be used: ")
+    assert said.count("\n") == 1
+    assert code == 1
+
+
+def test_a_second_process_on_the_same_data_is_one_clear_line(tmp_path):
+    engine = Engine(tmp_path / "tables.db")
+
+    said, code = serve(DATA=str(tmp_path))
+
+    engine.close()
+    assert said == f"Keyhaven cannot be served: another process is using DATA ({tmp_path}).\n"
+    assert code == 1
+
+
+def test_an_unknown_dialect_is_one_clear_line(tmp_path):
+    said, code = serve(DATA=str(tmp_path), DIALECT="latin")
+
+    expected = "DIALECT is 'latin'; it must be 'specification' or 'clients'."
+    assert said == f"Keyhaven cannot be served: {expected}\n"
+    assert code == 1
+
+
+@contextmanager
+def served(data):
+    """The address of a service that really runs, and the process."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "infra.local"],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "PORT": "0", "DATA": str(data)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "Ctrl-C" in line:
+            break
+    try:
+        yield process, "".join(said)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def ask(said, path, method="GET", content=None):
+    host = re.search(r"listens on http://([0-9.:]+)", said)[1]
+    connection = HTTPConnection(host, timeout=10)
+    connection.request(method, path, content)
+    response = connection.getresponse()
+    body = response.read()
+    connection.close()
+    return response, body
+
+
+def test_it_serves_ends_cleanly_and_keeps_what_it_had(tmp_path):
+    with served(tmp_path) as (process, first):
+        response, body = ask(first, "/auth/verify.json")
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=10)
+    with served(tmp_path) as (process, second):
+        again = ask(second, "/auth/verify.json")[1]
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+
+    assert response.status == 200, first
+    assert json.loads(body)["body"]["keydata"] == json.loads(again)["body"]["keydata"]
+    assert "/setup/start/" in first
+    assert "/setup/start/" not in second
+    assert "not for production" in first
+    assert rest == ""
+    assert process.returncode == 0
+    assert len(list((tmp_path / "mail").glob("*.eml"))) == 1
+
+
+def test_a_path_that_is_none_and_a_body_too_large_wear_the_envelope(tmp_path):
+    with served(tmp_path) as (_, said):
+        missing, message = ask(said, "/no/such/path")
+        large, refusal = ask(said, "/auth/login.json", "POST", b"x" * 7_000_000)
+
+    assert missing.status == 404, said
+    assert json.loads(message)["header"]["url"] == "/no/such/path"
+    assert large.status == 413
+    assert json.loads(refusal)["header"]["code"] == 413
+    assert large.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_options_left_empty_are_the_usual_ones():
+    options = Options.read({"PORT": "", "DATA": "/data", "BASE_URL": "https://keys.example.com"})
+
+    assert (options.port, options.data, options.host) == (8000, Path("/data"), "keys.example.com")
+    assert options.keys == Path("/data/keys")
+    with pytest.raises(CannotServe):
+        Options.read({"PORT": "eight"})
+
+
+def test_nothing_in_the_environment_leads_elsewhere(monkeypatch):
+    monkeypatch.setattr(os, "environ", {"AWS_PROFILE": "real", "AWS_ACCESS_KEY_ID": "real"})
+    os.environ["LOGIN_LIMIT"] = "5"
+
+    Options(base_url="http://x").apply()
+
+    assert "AWS_PROFILE" not in os.environ
+    assert os.environ["AWS_ACCESS_KEY_ID"] == "local"
+    assert (os.environ["LOGIN_LIMIT"], os.environ["PARALLEL_CALLS"]) == ("5", "1")

@@ -1,0 +1,183 @@
+from __future__ import annotations
+
+import pytest
+from botocore.exceptions import ClientError
+from moto import mock_aws
+
+from infra.local.engine import Engine
+from infra.local.strict import Strict
+from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
+
+
+@pytest.fixture(params=["ministack", "moto"])
+def client(request):
+    """A strict client of each imitation of DynamoDB, with an empty table."""
+    if request.param == "moto":
+        with mock_aws():
+            client = _strict(open_client())
+            yield client
+            client.delete_table(TableName=TABLE)
+    else:
+        client = open_client()
+        Engine().attach(client)
+        yield _strict(client)
+
+
+def _strict(client):
+    Strict().attach(client)
+    create_table(client)
+    return client
+
+
+def raises(code, match=""):
+    return pytest.raises(ClientError, match=rf"\({code}\).*{match}")
+
+
+def add_one(client, token, amount="1"):
+    client.transact_write_items(
+        ClientRequestToken=token,
+        TransactItems=[
+            {
+                "Update": {
+                    "TableName": TABLE,
+                    "Key": key("ada", "counter"),
+                    "UpdateExpression": "ADD amount :amount",
+                    "ExpressionAttributeValues": {":amount": {"N": amount}},
+                }
+            }
+        ],
+    )
+
+
+def test_a_hundred_rows_fit_a_transaction(client):
+    client.transact_write_items(TransactItems=[put("ada", f"n{n}") for n in range(100)])
+
+    assert find(client, "ada", "n99") is not None
+
+
+def test_a_hundred_and_one_rows_do_not(client):
+    with raises("ValidationException", "transactItems"):
+        client.transact_write_items(TransactItems=[put("ada", f"n{n}") for n in range(101)])
+
+    assert find(client, "ada", "n0") is None
+
+
+def test_a_transaction_holds_4_mb(client):
+    large = {"data": {"S": "x" * 390_000}}
+    client.transact_write_items(TransactItems=[put("ada", f"n{n}", **large) for n in range(10)])
+
+    with raises("ValidationException", "4 MB"):
+        client.transact_write_items(TransactItems=[put("bob", f"n{n}", **large) for n in range(11)])
+
+
+def test_an_item_holds_400_kb(client):
+    small, large = {"data": {"S": "x" * 400_000}}, {"data": {"S": "é" * 204_800}}
+    client.put_item(TableName=TABLE, Item={**key("ada", "small"), **small})
+
+    with raises("ValidationException", "Item size"):
+        client.put_item(TableName=TABLE, Item={**key("ada", "large"), **large})
+    with raises("ValidationException", "Item size"):
+        client.transact_write_items(TransactItems=[put("ada", "large", **large)])
+
+
+def test_one_transaction_names_a_row_once(client):
+    check = {
+        "ConditionCheck": {
+            "TableName": TABLE,
+            "Key": key("ada", "a"),
+            "ConditionExpression": "attribute_not_exists(id)",
+        }
+    }
+
+    with raises("ValidationException", "multiple operations on one item"):
+        client.transact_write_items(TransactItems=[put("ada", "a"), check])
+
+
+def test_a_repeated_request_token_is_applied_once(client):
+    add_one(client, "token")
+    add_one(client, "token")
+    add_one(client, "another")
+
+    assert find(client, "ada", "counter")["amount"] == {"N": "2"}
+
+
+def test_a_request_token_with_other_content_is_refused(client):
+    add_one(client, "token")
+
+    with raises("IdempotentParameterMismatchException"):
+        add_one(client, "token", amount="5")
+
+    assert find(client, "ada", "counter")["amount"] == {"N": "1"}
+
+
+def test_the_token_of_a_refused_transaction_may_be_used_again(client):
+    client.put_item(TableName=TABLE, Item=key("ada", "a"))
+    with raises("TransactionCanceledException"):
+        client.transact_write_items(ClientRequestToken="token", TransactItems=[put("ada", "a")])
+    client.delete_item(TableName=TABLE, Key=key("ada", "a"))
+
+    client.transact_write_items(ClientRequestToken="token", TransactItems=[put("ada", "a")])
+
+    assert find(client, "ada", "a") is not None
+
+
+def test_a_batch_writes_25_rows(client):
+    def batch(count):
+        return {TABLE: [{"PutRequest": {"Item": key("ada", f"n{n}")}} for n in range(count)]}
+
+    client.batch_write_item(RequestItems=batch(25))
+
+    with raises("ValidationException", "Too many items"):
+        client.batch_write_item(RequestItems=batch(26))
+    with raises("ValidationException", "duplicates"):
+        client.batch_write_item(RequestItems={TABLE: batch(1)[TABLE] * 2})
+
+
+def test_a_batch_reads_100_rows_of_all_tables_together(client):
+    def batch(count):
+        return {TABLE: {"Keys": [key("ada", f"n{n}") for n in range(count)]}}
+
+    client.batch_get_item(RequestItems=batch(100))
+
+    with raises("ValidationException", "Too many items"):
+        client.batch_get_item(RequestItems=batch(101))
+    with raises("ValidationException", "duplicates"):
+        client.batch_get_item(RequestItems={TABLE: {"Keys": [key("ada", "a")] * 2}})
+
+
+@pytest.mark.parametrize("parent", [{"NULL": True}, {"S": ""}, {"N": "1"}])
+def test_what_is_no_index_key_cannot_stand_where_one_does(client, parent):
+    with raises("ValidationException", "parent"):
+        client.transact_write_items(TransactItems=[put("ada", "a", parent=parent)])
+
+
+def test_a_row_has_its_whole_key(client):
+    with raises("ValidationException", "Missing the key id"):
+        client.put_item(TableName=TABLE, Item={"owner": {"S": "ada"}})
+
+
+@pytest.mark.parametrize("values", [{}, {":a": {"S": "a"}, ":b": {"S": "b"}}])
+def test_expressions_and_their_values_belong_together(client, values):
+    with raises("ValidationException"):
+        client.update_item(
+            TableName=TABLE,
+            Key=key("ada", "a"),
+            UpdateExpression="SET kind = :a",
+            **({"ExpressionAttributeValues": values} if values else {}),
+        )
+
+
+def test_an_expression_holds_4_kb(client):
+    with raises("ValidationException", "Expression size"):
+        client.transact_write_items(
+            TransactItems=[
+                {
+                    "Update": {
+                        "TableName": TABLE,
+                        "Key": key("ada", "a"),
+                        "UpdateExpression": "SET kind" + " " * 4096 + "= :a",
+                        "ExpressionAttributeValues": {":a": {"S": "a"}},
+                    }
+                }
+            ]
+        )

@@ -1,0 +1,62 @@
+"""Runs each request under the rights of the group that serves it, as its role would be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from app import app
+from chalicelib.groups import GROUPS, Group
+from chalicelib.settings import settings
+from chalicelib.tables.connection import connection
+
+_TRANSACT = {
+    "ConditionCheck": "ConditionCheckItem",
+    "Put": "PutItem",
+    "Update": "UpdateItem",
+    "Delete": "DeleteItem",
+}
+_GROUP_OF = {module: group for group in GROUPS for module in group.modules}
+
+
+def group_of(resource: str, method: str) -> Group | None:
+    """The group that serves a route; none serves what is no endpoint."""
+    entry = app.routes.get(resource, {}).get(method)
+    if entry is None:
+        return None
+    return _GROUP_OF[entry.view_function.__module__.rpartition(".")[2]]
+
+
+@contextmanager
+def rights_of(resource: str, method: str) -> Iterator[None]:
+    """Fail the test when the request uses a table in a way its group may not."""
+    group = group_of(resource, method)
+
+    def check(operation: str, parameters: dict[str, Any], send: Any) -> Any:
+        for action, table in _uses(operation, parameters):
+            name = table.removeprefix(settings.table_prefix)
+            if group is None or not group.allows(action, name):
+                raise ForbiddenUse(f"group {group and group.name} may not {action} on {name}")
+        return send()
+
+    connection.hooks.append(check)
+    try:
+        yield
+    finally:
+        connection.hooks.remove(check)
+
+
+class ForbiddenUse(BaseException):
+    """Not an `Exception`, so that no handler takes it for an accident of the request."""
+
+
+def _uses(operation: str, parameters: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if operation == "TransactWriteItems":
+        for item in parameters["TransactItems"]:
+            [(kind, request)] = item.items()
+            yield _TRANSACT[kind], request["TableName"]
+    elif "RequestItems" in parameters:
+        yield from ((operation, table) for table in parameters["RequestItems"])
+    else:
+        yield operation, parameters["TableName"]

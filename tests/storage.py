@@ -1,0 +1,76 @@
+"""The storage under the tests: moto or the embedded engine, with DynamoDB's limits in front.
+
+Tables are made once for a process and emptied before each test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any, Protocol
+
+from chalicelib.tables.base import every_table
+from chalicelib.tables.connection import connection
+from infra.local.engine import Engine
+from infra.local.strict import Strict
+from tests.environment import ENGINE
+
+Item = dict[str, Any]
+
+
+class Storage(Protocol):
+    def empty(self) -> None: ...
+
+    def rows(self, table: str) -> list[Item]: ...
+
+
+class MotoStorage:
+    def empty(self) -> None:
+        for table in self._tables.values():
+            table.items.clear()
+
+    def rows(self, table: str) -> list[Item]:
+        return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
+
+    @property
+    def _tables(self) -> dict[str, Any]:
+        from moto.dynamodb.models import dynamodb_backends  # noqa: PLC0415 - not on `embedded`
+
+        tables: dict[str, Any] = dynamodb_backends["123456789012"]["eu-west-1"].tables
+        return tables
+
+
+@contextmanager
+def opened() -> Iterator[Storage]:
+    """The storage of this process, with all tables made."""
+    if ENGINE == "embedded":
+        engine = Engine()
+        engine.attach(connection.client)
+        with _made(engine):
+            yield engine
+        return
+    from moto import mock_aws  # noqa: PLC0415
+
+    with mock_aws(), _made(MotoStorage()) as storage:
+        yield storage
+
+
+@contextmanager
+def _made(storage: Storage) -> Iterator[Storage]:
+    Strict().attach(connection.client)
+    for table in every_table():
+        table.create_table(wait=False)
+    yield storage
+
+
+def digest(storage: Storage) -> str:
+    """One number for all that is stored: equal before and after what changes nothing."""
+    everything = {
+        table.stored_as(): sorted(
+            json.dumps(row, sort_keys=True) for row in storage.rows(table.stored_as())
+        )
+        for table in every_table()
+    }
+    return sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()
