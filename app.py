@@ -16,7 +16,7 @@ from chalicelib.web.envelope import Answer
 from chalicelib.web.request import Request
 
 
-class Keyhaven(Chalice):  # type: ignore[misc]
+class Keyhaven(Chalice):
     """Chalice, except that whatever it would refuse by itself leaves in our envelope."""
 
     def __call__(self, event: Any, context: Any) -> dict[str, Any]:

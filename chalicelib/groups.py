@@ -51,13 +51,13 @@ GROUPS = (
     ),
     Group(
         "resources",
-        modules=(),
+        modules=("resources", "resource_types"),
         reads=_CALLER | {"resources", "holdings", "gpgkeys", "operations"},
         writes=_SESSION | {"resources", "holdings", "settings", "action_logs", "operations"},
     ),
     Group(
         "secrets",
-        modules=(),
+        modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
         writes=_SESSION | {"action_logs"},
     ),
@@ -65,7 +65,7 @@ GROUPS = (
         "settings",
         modules=("settings",),
         reads=_CALLER,
-        writes=_SESSION | {"settings", "action_logs"},
+        writes=_SESSION,
     ),
     Group("public", modules=("public",)),
 )

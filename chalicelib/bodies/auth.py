@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from chalicelib.bodies.rules import UNSET, Unset, if_object
+from chalicelib.bodies.rules import (
+    UNSET,
+    Unset,
+    if_object,
+    meant,
+    required,
+    utf8,
+    uuid,
+)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Handshake:
     """One step of the GPG sign-in. Which one it is, the members that were sent say."""
 
-    keyid: object = None
-    server_verify_token: object | Unset = UNSET
-    user_token_result: object | Unset = UNSET
+    keyid: Annotated[object, meant(required, utf8)] = None
+    server_verify_token: Annotated[object | Unset, meant(utf8)] = UNSET
+    user_token_result: Annotated[object | Unset, meant(utf8)] = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -35,18 +43,18 @@ class HandshakeBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LoginBody:
-    user_id: object = None
-    challenge: object = None
+    user_id: Annotated[object, meant(required, uuid)] = None
+    challenge: Annotated[object, meant(required, utf8)] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class RefreshBody:
     """Where neither member was sent, the token is the cookie's."""
 
-    user_id: object | Unset = UNSET
-    refresh_token: object | Unset = UNSET
+    user_id: Annotated[object | Unset, meant(uuid)] = UNSET
+    refresh_token: Annotated[object | Unset, meant(uuid)] = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LogoutBody:
-    refresh_token: object | Unset = UNSET
+    refresh_token: Annotated[object | Unset, meant(uuid)] = UNSET

@@ -26,6 +26,7 @@ message_length = Rule(
     "maxLength",
     f"The {{field}} length should be maximum {LONGEST_MESSAGE} characters.",
     lambda value: not isinstance(value, str) or len(value) <= LONGEST_MESSAGE,
+    schema={"maxLength": LONGEST_MESSAGE},
 )
 
 _IS_MESSAGE = "The message should be a valid ASCII-armored OpenPGP message."

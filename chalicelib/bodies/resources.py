@@ -69,6 +69,8 @@ def _type_of(format_: Format) -> Any:
 
 _v4_type = _type_of(Format.V4)
 _v5_type = _type_of(Format.V5)
+NOT_A_V5_TYPE = _v5_type.broken("resource_type_id")
+"""What is said of a v5 payload whose type is none of v5."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -17,8 +17,8 @@ the rules that speak of its type, and `max_length` where it is a list or an obje
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, Self
@@ -51,6 +51,8 @@ class Rule:
     """What a value surely is once the rule holds and `canonical` has been applied."""
     canonical: Callable[[Any], Any] | None = None
     """Brings a value that obeys the rule to the one form we keep."""
+    schema: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """What JSON Schema can say of the rule, for the description of the API."""
 
     def broken(self, field: str) -> dict[str, str]:
         return {self.name: self.message.replace("{field}", field.replace("_", " "))}
@@ -79,8 +81,21 @@ class TakenAs:
     take: Callable[[Any], Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """What a field should be that its body does not check itself, for the description."""
+
+    rules: tuple[Rule, ...]
+
+
+def meant(*rules: Rule) -> Meant:
+    return Meant(rules)
+
+
 if_object = TakenAs(lambda sent: sent if isinstance(sent, dict) else UNSET)
 """For bodies that refuse nothing: an object is read, all else counts as not sent."""
+
+_TEXT = {"type": "string"}
 
 required = Presence("_required", "The {field} is required.", lambda _: True)
 absent_is_empty = Presence("_empty", "The {field} should not be empty.", lambda _: True)
@@ -117,18 +132,21 @@ utf8 = Rule(
     "The {field} should be valid text without emoji or control characters.",
     _is_text(_CONTROLS + _LEADS_OF_FOUR_BYTES),
     gives=str,
+    schema=_TEXT,
 )
 utf8_extended = Rule(
     "utf8Extended",
     "The {field} should be valid text without control characters.",
     _is_text(_CONTROLS),
     gives=str,
+    schema=_TEXT,
 )
 ascii_only = Rule(
     "ascii",
     "The {field} should hold ASCII characters only.",
     _is_text(_CONTROLS + _OUTSIDE_ASCII),
     gives=str,
+    schema=_TEXT,
 )
 uuid = Rule(
     "uuid",
@@ -136,8 +154,15 @@ uuid = Rule(
     lambda value: find_uuid(value) is not None,
     gives=str,
     canonical=str.lower,
+    schema={"type": "string", "format": "uuid"},
 )
-email = Rule("email", "The {field} should be a valid email address.", is_address, gives=str)
+email = Rule(
+    "email",
+    "The {field} should be a valid email address.",
+    is_address,
+    gives=str,
+    schema={"type": "string", "format": "email"},
+)
 integer = Rule(
     "integer", "The {field} should be an integer.", lambda value: type(value) is int, gives=int
 )
@@ -170,6 +195,7 @@ def max_length(limit: int) -> Rule:
         "maxLength",
         f"The {{field}} length should be maximum {limit} characters.",
         lambda value: not _is_collection(value) and (_length(value) or 0) <= limit,
+        schema={"maxLength": limit},
     )
 
 
@@ -178,6 +204,7 @@ def min_length(least: int) -> Rule:
         "minLength",
         f"The {{field}} length should be minimum {least} characters.",
         lambda value: not _is_collection(value) and _length(value) not in range(least),
+        schema={"minLength": least},
     )
 
 
@@ -189,6 +216,7 @@ def length_between(least: int, most: int) -> Rule:
             not _is_collection(value)
             and ((length := _length(value)) is None or least <= length <= most)
         ),
+        schema={"minLength": least, "maxLength": most},
     )
 
 
@@ -201,6 +229,7 @@ def in_list(*values: str | int) -> Rule:
         f"The {{field}} should be one of the following: {listed}.",
         lambda value: isinstance(value, str | int) and (type(value), value) in known,
         gives=type(values[0]),
+        schema={"enum": list(values)},
     )
 
 
@@ -209,6 +238,7 @@ def at_most(limit: int) -> Cap:
         "hasAtMost",
         f"The {{field}} should contain at most {limit} items.",
         lambda value: not isinstance(value, list) or len(value) <= limit,
+        schema={"maxItems": limit},
     )
 
 
@@ -233,6 +263,7 @@ expired = Rule(
     _is_nothing_or(lambda value: find_moment(value) is not None),
     gives=datetime,
     canonical=find_moment,
+    schema={"type": "string", "format": "date-time"},
 )
 """A moment in any zone; null and "" clear it."""
 
@@ -242,5 +273,6 @@ date_time = Rule(
     _is_nothing_or(_is_plain_moment),
     gives=datetime,
     canonical=find_moment,
+    schema={"type": "string", "format": "date-time"},
 )
 """A moment of UTC with at least hours and minutes; null and "" clear it."""

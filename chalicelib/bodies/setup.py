@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.rules import email, if_object, not_empty
+from chalicelib.bodies.rules import (
+    email,
+    if_object,
+    in_list,
+    meant,
+    not_empty,
+    required,
+    utf8,
+    uuid,
+)
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import find_uuid
@@ -38,8 +47,8 @@ def read_registrant(draft: Draft[object]) -> EmailBody:
 class RecoveryBody:
     """A request for a new recovery link."""
 
-    username: object = None
-    case: object = CASES[0]
+    username: Annotated[object, meant(required, email)] = None
+    case: Annotated[object, meant(in_list(*CASES))] = CASES[0]
 
     def require_username(self) -> str:
         if not isinstance(self.username, str) or not is_address(self.username):
@@ -56,17 +65,17 @@ class RecoveryBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Token:
-    token: object = None
+    token: Annotated[object, meant(required, uuid)] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class _Key:
-    armored_key: object = None
+    armored_key: Annotated[object, meant(required, utf8)] = None
 
 
 @dataclass(frozen=True, slots=True)
 class _User:
-    locale: object = None
+    locale: Annotated[object, meant(utf8)] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

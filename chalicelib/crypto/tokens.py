@@ -13,6 +13,7 @@ from typing import Any
 import jwt
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from jwt.types import Options
 
 from chalicelib.domain.errors import Unauthenticated
 
@@ -26,6 +27,14 @@ _KIND = "access"
 _TEXTS = ("iss", "aud", "sub", "sid", "typ")
 _TIMES = ("iat", "exp")
 _LONGEST = 4096
+_SIGNATURE_ONLY: Options = {
+    "verify_exp": False,
+    "verify_iat": False,
+    "verify_nbf": False,
+    "verify_aud": False,
+    "verify_iss": False,
+}
+"""What else there is to verify, `verify` does more strictly than the library."""
 
 Jwk = dict[str, str]
 PublicKeys = Mapping[str | None, rsa.RSAPublicKey]
@@ -114,22 +123,20 @@ def _signed_claims(token: str, keys: PublicKeys) -> dict[str, Any]:
     kid = jwt.get_unverified_header(token).get("kid")
     if kid not in keys:
         raise ValueError("not a key of ours")
-    options = {"verify_exp": False, "verify_iat": False, "verify_nbf": False, "verify_aud": False}
     claims: dict[str, Any] = jwt.decode(
-        token, keys[kid], algorithms=[_ALGORITHM], options={"verify_iss": False, **options}
+        token, keys[kid], algorithms=[_ALGORITHM], options=_SIGNATURE_ONLY
     )
     return claims
 
 
 def _is_meant(claims: dict[str, Any], issuer: str) -> bool:
-    return claims["iss"] == issuer and claims["aud"] == issuer and claims["typ"] == _KIND
+    return (claims["iss"], claims["aud"], claims["typ"]) == (issuer, issuer, _KIND)
 
 
 def _is_timely(claims: dict[str, Any], now: int) -> bool:
-    starts = claims.get("nbf", claims["iat"])
-    if type(starts) is not int:
-        return False
-    return max(starts, claims["iat"]) <= now + LEEWAY and now < claims["exp"] + LEEWAY
+    starts, issued, ends = claims.get("nbf", claims["iat"]), claims["iat"], claims["exp"]
+    is_typed = type(starts) is int
+    return is_typed and max(starts, issued) <= now + LEEWAY and bool(now < ends + LEEWAY)
 
 
 def _public_key(jwk: Jwk) -> rsa.RSAPublicKey:

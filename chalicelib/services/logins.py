@@ -239,14 +239,19 @@ def _again(token: str, row: Token, user: User, caller: Caller) -> Tokens:
     now = clock.timestamp()
     is_soon = row.spent is not None and now - row.spent.timestamp() <= GRACE_SECONDS
     is_unused = successor is not None and successor.is_live(REFRESH, now)
-    stands = family is not None and family.is_live(BEARER, now)
-    stands = stands and family.epoch == user.session_epoch and user.may_sign_in(clock.now())
+    is_able = user.may_sign_in(clock.now())
+    stands = is_able and family is not None and _stands(family, user)
     if is_soon and is_unused and stands:
         return _tokens(str(row.user_id), str(row.session), _successor(token, row))
     with Transaction() as tx:
         tx.update(Token.by_hash(session), Token.spent.set(clock.now()), provided=Token.present())
     _alert("refresh token reused", str(row.user_id), caller)
     raise Invalid(USED_REFRESH)
+
+
+def _stands(family: Token, user: User) -> bool:
+    is_live = family.is_live(BEARER, clock.timestamp())
+    return is_live and family.epoch == user.session_epoch
 
 
 def _require_able(user: User) -> None:

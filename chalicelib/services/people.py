@@ -27,7 +27,7 @@ def find(user_id: str) -> Person | None:
 
 
 def with_key(user: User) -> Person:
-    if user.gpgkey_id is None:
+    if not user.gpgkey_id:
         return Person(user)
     rows = reading.read([Gpgkey.by_id(user.gpgkey_id)])
     return Person(user, rows.find(Gpgkey, user.gpgkey_id))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
+from chalicelib.tables import writing
 from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_name, timestamp_text
 
 
@@ -32,3 +35,8 @@ class ActionLog(Table):
             actor=actor,
             created=now,
         )
+
+    @classmethod
+    def write_all(cls, rows: Sequence[ActionLog]) -> None:
+        """Write log rows that no other change depends on."""
+        writing.put_all(rows)

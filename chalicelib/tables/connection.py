@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
-from functools import reduce
+from contextvars import ContextVar, copy_context
+from functools import partial, reduce
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,12 @@ Json = dict[str, Any]
 Send = Callable[[], Json]
 Hook = Callable[[str, Json, Send], Json]
 """`hook(operation, parameters, send)` returns what `send()` returns, or something else."""
+
+current_branch: ContextVar[tuple[int, int] | None] = ContextVar("current_branch", default=None)
+"""Of calls that are made together: which group the present one is in, and which of it.
+
+For hooks that count how many round trips follow each other.
+"""
 
 _OVERLOAD = frozenset(
     {
@@ -108,6 +115,7 @@ class StorageConnection(Connection):
             max_pool_connections=max(10, settings.parallel_calls),
         )
         self.hooks: list[Hook] = []
+        self._groups = count()
         self._session: botocore.session.Session | None = None
         self._threads: ThreadPoolExecutor | None = None
 
@@ -128,12 +136,18 @@ class StorageConnection(Connection):
 
     def together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run independent calls side by side, and return their results in order."""
+        group = next(self._groups)
+        branches = [partial(self._run, (group, n), call) for n, call in enumerate(calls)]
         if settings.parallel_calls == 1 or len(calls) == 1:
-            return [call() for call in calls]
+            return [copy_context().run(branch) for branch in branches]
         if self._threads is None:
             self._threads = ThreadPoolExecutor(settings.parallel_calls)
-        futures = [self._threads.submit(copy_context().run, call) for call in calls]
+        futures = [self._threads.submit(copy_context().run, branch) for branch in branches]
         return [future.result() for future in futures]
+
+    def _run(self, branch: tuple[int, int], call: Callable[[], Any]) -> Any:
+        current_branch.set(branch)
+        return call()
 
     def _make_api_call(self, operation_name: str, operation_kwargs: Json) -> Json:
         def send() -> Json:

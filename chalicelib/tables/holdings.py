@@ -10,7 +10,16 @@ from pynamodb.attributes import UnicodeAttribute
 from pynamodb.indexes import IncludeProjection, LocalSecondaryIndex
 
 from chalicelib.domain.ids import AcoId, UserId
-from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables import reading
+from chalicelib.tables.base import (
+    Check,
+    Key,
+    RawRow,
+    Table,
+    TableMeta,
+    TimestampAttribute,
+    table_name,
+)
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
@@ -49,6 +58,18 @@ class Holding(Table):
     @classmethod
     def of(cls, user_id: UserId, item_id: AcoId) -> Key:
         return Key(cls, user_id, item_id)
+
+    @classmethod
+    def whole(cls, user_id: UserId) -> list[RawRow]:
+        """All a user holds, with his secrets."""
+        return reading.query(cls, user_id)
+
+    @classmethod
+    def outlines(cls, user_id: UserId, *, place: str | None = None) -> list[RawRow]:
+        """All a user holds, or what lies in one place, without the secrets."""
+        condition = None if place is None else cls.place == place
+        index = ByPlace.Meta.index_name
+        return reading.query(cls, user_id, index=index, range_condition=condition)
 
     @classmethod
     def stands(cls, user_id: UserId, item_id: AcoId) -> Check:

@@ -7,7 +7,7 @@ unprocessed keys end here: a caller gets all that was asked for, or `Unavailable
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 from pynamodb.expressions.condition import Condition
@@ -50,6 +50,12 @@ def read(keys: Iterable[Key]) -> Rows:
     return Rows(found)
 
 
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """Make calls that do not need each other's results in one step, and return these."""
+    _ = connection.client  # opened here, before there are threads
+    return connection.together(calls)
+
+
 def find(key: Key) -> RawRow | None:
     return read([key]).raw(key)
 
@@ -69,6 +75,26 @@ def query(
         rows += answer["Items"]
         if "LastEvaluatedKey" not in answer:
             return rows
+        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
+    """Count the rows of an index; as of a moment ago, so no right is decided by it."""
+    parameters: dict[str, Any] = {
+        "TableName": table.stored_as(),
+        "IndexName": index,
+        "Select": "COUNT",
+        "KeyConditionExpression": "#key = :value",
+        "ExpressionAttributeNames": {"#key": attribute},
+        "ExpressionAttributeValues": {":value": {"S": value}},
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    total = 0
+    while True:
+        answer = connection.call("Query", dict(parameters))
+        total += int(answer["Count"])
+        if "LastEvaluatedKey" not in answer:
+            return total
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from pynamodb.attributes import JSONAttribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, JSONAttribute, UnicodeAttribute
+from pynamodb.constants import MAP, STRING
+from pynamodb.expressions.operand import Path
 
-from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
 
 METADATA_TYPES = "metadata-types"
 METADATA_KEYS = "metadata-keys"
 RESOURCE_TYPES = "resource-types"
-"""Which resource types are deleted, and since when: `{slug: timestamp}`."""
+"""Which resource types are deleted: their slugs are the row's `marks`."""
 SIGNING_KEYS = "signing-keys"
 """The public half of the keys that sign access tokens, as a JWK set."""
 TENANT = "tenant"
 """That the tenant was founded: its first administrator is invited once."""
+
+
+class MarksAttribute(Attribute[Mapping[str, str]]):
+    attr_type = MAP
+
+    def serialize(self, value: Mapping[str, str]) -> dict[str, Any]:
+        return {name: {STRING: moment} for name, moment in value.items()}
+
+    def deserialize(self, value: Mapping[str, Any]) -> Mapping[str, str]:
+        return {name: moment[STRING] for name, moment in value.items()}
 
 
 class Setting(Table):
@@ -23,7 +36,9 @@ class Setting(Table):
         table_name = table_name("settings")
 
     name = UnicodeAttribute(hash_key=True)
-    value: JSONAttribute = JSONAttribute()
+    value: JSONAttribute = JSONAttribute(null=True)
+    marks = MarksAttribute(null=True)
+    """Names, each with a moment; one of them can be a condition of a transaction."""
     modified = TimestampAttribute(null=True)
     modified_by = UnicodeAttribute(null=True)
 
@@ -31,7 +46,15 @@ class Setting(Table):
     def named(cls, name: str) -> Key:
         return Key(cls, name)
 
+    @classmethod
+    def is_unmarked(cls, name: str, mark: str) -> Check:
+        """The row does not have this mark, be it that there is no such row."""
+        return Check(cls.named(name), Path(["marks", mark]).does_not_exist())
+
+    def is_marked(self, mark: str) -> bool:
+        return mark in (self.marks or {})
+
 
 def value_of(row: Setting | None) -> dict[str, Any]:
     """The document, or an empty one where none was ever stored."""
-    return {} if row is None else row.value
+    return (row and row.value) or {}

@@ -10,9 +10,10 @@ from typing import Any
 from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import MAP
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.operand import Path
 
 from chalicelib.domain import roles
-from chalicelib.domain.ids import UserId
+from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables.base import (
     Check,
     Key,
@@ -99,6 +100,10 @@ class User(Table):
     @classmethod
     def is_active(cls, user_id: UserId) -> Check:
         return Check(cls.by_id(user_id), _ACTIVE)
+
+    @classmethod
+    def belongs_to(cls, user_id: UserId, group_id: GroupId) -> Check:
+        return Check(cls.by_id(user_id), Path(["groups", group_id]).exists())
 
     @classmethod
     def is_waiting(cls, user_id: UserId) -> Check:

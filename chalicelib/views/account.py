@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from chalicelib.domain.ids import named_id
+from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.users import User
-from chalicelib.views.times import text
+from chalicelib.views.shapes import Moment, Uuid
 
 
-def settings(user: User) -> list[dict[str, Any]]:
+class AccountSettingJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+    property_id: Uuid
+    property: str
+    value: str
+    created: Moment
+    modified: Moment
+
+
+def settings(user: User) -> list[AccountSettingJson]:
     """The settings the user made; none stands for the organisation's."""
     return [] if user.locale is None else [_row(user, "locale", user.locale)]
 
 
-def _row(user: User, name: str, value: str) -> dict[str, Any]:
+def _row(user: User, name: str, value: str) -> AccountSettingJson:
     return {
         "id": named_id(f"account.settings.{user.id}.{name}"),
         "user_id": user.id,
         "property_id": named_id(f"account.settings.property.id.{name}"),
         "property": name,
         "value": value,
-        "created": text(user.modified),
-        "modified": text(user.modified),
+        "created": timestamp_text(user.modified),
+        "modified": timestamp_text(user.modified),
     }

@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TypedDict
 
+from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.views.shapes import Moment, Uuid
 from chalicelib.views.times import text
 
 
-def gpgkey(row: Gpgkey) -> dict[str, Any]:
+class GpgkeyJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+    armored_key: str
+    bits: int
+    uid: str
+    key_id: str
+    fingerprint: str
+    type: str
+    expires: Moment | None
+    key_created: Moment
+    deleted: bool
+    created: Moment
+    modified: Moment
+
+
+def gpgkey(row: Gpgkey) -> GpgkeyJson:
     return {
         "id": row.id,
         "user_id": row.user_id,
@@ -19,12 +38,12 @@ def gpgkey(row: Gpgkey) -> dict[str, Any]:
         "fingerprint": row.fingerprint,
         "type": row.type,
         "expires": text(row.expires),
-        "key_created": text(row.key_created),
+        "key_created": timestamp_text(row.key_created),
         "deleted": row.deleted,
-        "created": text(row.created),
-        "modified": text(row.modified),
+        "created": timestamp_text(row.created),
+        "modified": timestamp_text(row.modified),
     }
 
 
-def gpgkeys(rows: list[Gpgkey]) -> list[dict[str, Any]]:
+def gpgkeys(rows: Sequence[Gpgkey]) -> list[GpgkeyJson]:
     return [gpgkey(row) for row in rows]

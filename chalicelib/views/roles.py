@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from chalicelib.domain.roles import CREATED, Role
+from chalicelib.views.shapes import Moment, Uuid
 
 
-def role(value: Role) -> dict[str, Any]:
+class RoleJson(TypedDict):
+    id: Uuid
+    name: str
+    description: str
+    deleted: Moment | None
+    created_by: Uuid | None
+    modified_by: Uuid | None
+    deleted_by: Uuid | None
+    created: Moment
+    modified: Moment
+
+
+def role(value: Role) -> RoleJson:
     return {
         "id": value.id,
         "name": value.name,
@@ -22,5 +35,5 @@ def role(value: Role) -> dict[str, Any]:
     }
 
 
-def roles(values: Sequence[Role]) -> list[dict[str, Any]]:
+def roles(values: Sequence[Role]) -> list[RoleJson]:
     return [role(value) for value in values]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from chalicelib.domain.locales import LOCALES
 from chalicelib.settings import settings
@@ -13,15 +13,45 @@ VERSION = "5.0.0"
 SESSION_MINUTES = 24
 
 
-def for_guests() -> Json:
+class AppJson(TypedDict):
+    url: str
+    locale: str
+    version: NotRequired[dict[str, str]]
+    debug: NotRequired[int]
+    server_timezone: NotRequired[str]
+    session_timeout: NotRequired[int]
+    image_storage: NotRequired[dict[str, str]]
+
+
+class LinkJson(TypedDict):
+    url: str
+
+
+class LegalJson(TypedDict):
+    privacy_policy: LinkJson
+    terms: LinkJson
+
+
+class ProductJson(TypedDict):
+    legal: LegalJson
+    edition: str
+    plugins: dict[str, Json]
+
+
+class SettingsJson(TypedDict):
+    app: AppJson
+    passbolt: ProductJson
+
+
+def for_guests() -> SettingsJson:
     return {
         "app": {"url": settings.base_url + "/", "locale": "en-UK"},
         "passbolt": _product({"jwtAuthentication": {"enabled": True}, "locale": _locales()}),
     }
 
 
-def for_users() -> Json:
-    app = {
+def for_users() -> SettingsJson:
+    app: AppJson = {
         **for_guests()["app"],
         "version": {"number": VERSION, "name": "Keyhaven"},
         "debug": 0,
@@ -29,7 +59,7 @@ def for_users() -> Json:
         "session_timeout": SESSION_MINUTES,
         "image_storage": {"public_path": "img/public/"},
     }
-    plugins: Json = {
+    plugins: dict[str, Json] = {
         "jwtAuthentication": _plugin(),
         "locale": {**_plugin(), **_locales()},
         "accountSettings": {"version": "1.0.0"},
@@ -40,7 +70,7 @@ def for_users() -> Json:
     return {"app": app, "passbolt": _product(plugins)}
 
 
-def _product(plugins: Json) -> Json:
+def _product(plugins: dict[str, Json]) -> ProductJson:
     return {
         "legal": {"privacy_policy": {"url": ""}, "terms": {"url": ""}},
         "edition": "ce",

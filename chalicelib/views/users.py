@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypedDict
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import RoleId
@@ -13,10 +13,69 @@ from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.users import User
 from chalicelib.views import gpgkeys
 from chalicelib.views import roles as role_views
+from chalicelib.views.gpgkeys import GpgkeyJson
+from chalicelib.views.roles import RoleJson
+from chalicelib.views.shapes import Moment, Uuid
 from chalicelib.views.times import text
 
-Json = dict[str, Any]
-PLACEHOLDER = {
+
+class AvatarUrlJson(TypedDict):
+    medium: str
+    small: str
+
+
+class AvatarJson(TypedDict):
+    url: AvatarUrlJson
+
+
+class ProfileJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+    first_name: str
+    last_name: str
+    created: Moment
+    modified: Moment
+    avatar: AvatarJson
+
+
+class MembershipJson(TypedDict):
+    id: Uuid
+    group_id: Uuid
+    user_id: Uuid
+    is_admin: bool
+    created: Moment
+
+
+class UserJson(TypedDict):
+    id: Uuid
+    role_id: Uuid
+    username: str
+    active: bool
+    deleted: bool
+    disabled: Moment | None
+    last_logged_in: Moment | None
+    created: Moment
+    modified: Moment
+
+
+class PersonJson(UserJson):
+    groups_users: list[MembershipJson]
+    profile: ProfileJson
+    gpgkey: GpgkeyJson | None
+    role: RoleJson
+
+
+class NewcomerJson(UserJson):
+    profile: ProfileJson
+    locale: str | None
+    role: RoleJson
+
+
+class SetupJson(TypedDict):
+    user: NewcomerJson
+
+
+PLACEHOLDER: AvatarJson = {
     "url": {
         "medium": f"{settings.base_url}/img/avatar/user_medium.png",
         "small": f"{settings.base_url}/img/avatar/user.png",
@@ -24,7 +83,7 @@ PLACEHOLDER = {
 }
 
 
-def person(found: Person) -> Json:
+def person(found: Person) -> PersonJson:
     """A user with all that is shown of him."""
     user = found.user
     return {
@@ -36,11 +95,16 @@ def person(found: Person) -> Json:
     }
 
 
-def people(found: Sequence[Person]) -> list[Json]:
+def people(found: Sequence[Person]) -> list[PersonJson]:
     return [person(each) for each in found]
 
 
-def brief(user: User) -> Json:
+def signed_in(found: Person | None) -> PersonJson | None:
+    """Who signed in; nobody yet where the sign-in has further steps."""
+    return None if found is None else person(found)
+
+
+def brief(user: User) -> UserJson:
     """A user as he is shown where he created or changed something."""
     return {
         "id": user.id,
@@ -50,24 +114,24 @@ def brief(user: User) -> Json:
         "deleted": user.deleted,
         "disabled": text(user.disabled),
         "last_logged_in": text(user.last_logged_in),
-        "created": text(user.created),
-        "modified": text(user.modified),
+        "created": timestamp_text(user.created),
+        "modified": timestamp_text(user.modified),
     }
 
 
-def profile(user: User) -> Json:
+def profile(user: User) -> ProfileJson:
     return {
         "id": user.profile_id,
         "user_id": user.id,
         "first_name": user.first_name,
         "last_name": user.last_name,
-        "created": text(user.created),
-        "modified": text(user.modified),
+        "created": timestamp_text(user.created),
+        "modified": timestamp_text(user.modified),
         "avatar": PLACEHOLDER,
     }
 
 
-def groups_users(user: User) -> list[Json]:
+def groups_users(user: User) -> list[MembershipJson]:
     return [
         {
             "id": entry.id,
@@ -80,7 +144,13 @@ def groups_users(user: User) -> list[Json]:
     ]
 
 
-def newcomer(user: User) -> Json:
+def newcomer(user: User) -> SetupJson:
     """A user as the setup shows him: without a key."""
-    shown = {**brief(user), "profile": profile(user), "locale": user.locale}
-    return {"user": {**shown, "role": role_views.role(roles.BY_ID[RoleId(user.role_id)])}}
+    return {
+        "user": {
+            **brief(user),
+            "profile": profile(user),
+            "locale": user.locale,
+            "role": role_views.role(roles.BY_ID[RoleId(user.role_id)]),
+        }
+    }

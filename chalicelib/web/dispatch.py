@@ -22,7 +22,7 @@ from chalicelib.settings import settings
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
-from chalicelib.web.reply import Reply
+from chalicelib.web.reply import Bare, Reply
 from chalicelib.web.request import SUFFIX, Request
 
 if TYPE_CHECKING:
@@ -202,13 +202,15 @@ def _sent(call: Call, route: Route, reply: Reply) -> Answer:
     message = reply.message or route.message or envelope.SUCCESS
     if reply.content_type is not None:
         made = Answer(reply.status, reply.body, {"Content-Type": reply.content_type})
-    elif reply.is_bare:
+    elif isinstance(reply, Bare):
         made = envelope.bare(reply.body)
     elif reply.is_failure:
         made = envelope.failed_stage(call, reply.status, message)
     else:
-        pagination = reply.pagination and reply.pagination.as_json()
-        made = envelope.success(call, reply.body, message=message, pagination=pagination)
+        pagination = None if reply.pagination is None else reply.pagination.as_json()
+        made = envelope.success(
+            call, reply.body, status=reply.status, message=message, pagination=pagination
+        )
     made.headers.update(reply.headers)
     if reply.cookies:
         made.headers["Set-Cookie"] = list(reply.cookies)

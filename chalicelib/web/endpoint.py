@@ -34,13 +34,22 @@ def as_is(value: Any) -> Any:
     return value
 
 
+def text(value: str) -> str:
+    """The view of a plain text."""
+    return value
+
+
 def nothing(_: Any) -> None:
     """The view of an action that answers with its message alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Route:
-    """What an endpoint declares. The OpenAPI description is made from the same values."""
+    """What an endpoint declares.
+
+    The OpenAPI description is made from the same values: the summary is the handler's
+    docstring, the body's schema the type its view returns (the handler, without a view).
+    """
 
     method: str
     path: str

@@ -73,11 +73,12 @@ def success(
     call: Call,
     body: Any,
     *,
+    status: int = HTTPStatus.OK,
     message: str = SUCCESS,
     pagination: dict[str, int | None] | None = None,
 ) -> Answer:
     extra = {} if pagination is None else {"pagination": pagination}
-    return _answer(call, HTTPStatus.OK, "success", message, body, extra)
+    return _answer(call, status, "success", message, body, extra)
 
 
 def failed_stage(call: Call, status: int, message: str) -> Answer:

@@ -15,9 +15,7 @@ MOST_PARTS = 1_000
 LONGEST_HEAD = 8_192
 LONGEST_BOUNDARY = 70
 
-_PARAMETER = re.compile(
-    r';[ \t]*([a-z*]+)=(?:"([^"]*)"|([^\s";]*))[ \t]*', re.ASCII | re.IGNORECASE
-)
+_PARAMETER = re.compile(r';[ \t]*([^\s=;"]+)=(?:"([^"]*)"|([^\s";]*))[ \t]*')
 
 
 @dataclass(frozen=True, slots=True)

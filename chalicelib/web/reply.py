@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any
 
+from chalicelib.settings import settings
 from chalicelib.web.envelope import HeaderValue
 from chalicelib.web.query import Pagination
 
@@ -13,13 +15,24 @@ from chalicelib.web.query import Pagination
 class Reply:
     body: Any = None
     message: str | None = None
-    status: int = 200
+    status: int = HTTPStatus.OK
     is_failure: bool = False
     """`header.status` says error; a step of the GPG sign-in does so with status 200."""
-    is_bare: bool = False
-    """The body goes without the envelope."""
     content_type: str | None = None
     """Of a body that is bytes."""
     pagination: Pagination | None = None
     headers: dict[str, HeaderValue] = field(default_factory=dict)
     cookies: tuple[str, ...] = ()
+
+
+class Bare(Reply):
+    """JSON that goes without the envelope."""
+
+
+class Moved(Reply):
+    """Where the endpoint is found today."""
+
+
+def moved(path: str) -> Moved:
+    location = settings.base_url + path
+    return Moved(status=HTTPStatus.MOVED_PERMANENTLY, headers={"Location": location})

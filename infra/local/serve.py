@@ -26,6 +26,8 @@ def main() -> None:
         serve(Options.read(os.environ))
     except CannotServe as problem:
         sys.exit(f"Keyhaven cannot be served: {problem}")
+    except KeyboardInterrupt:
+        sys.exit("Keyhaven was stopped before it served.")
 
 
 def serve(options: Options) -> None:
@@ -40,13 +42,15 @@ def serve(options: Options) -> None:
     from infra.local.service import prepare  # noqa: PLC0415
 
     gateway = prepare(options, engine)
+    listener.listen()
     _say_what_it_is(options, address)
     _run(gateway, listener)
     engine.close()
 
 
 def _listen(port: int) -> socket.socket:
-    listener = socket.socket()
+    # asyncio sets TCP_NODELAY only where the protocol is named; without it answers wait 40 ms.
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))

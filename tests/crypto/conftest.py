@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import gnupg
 import pytest
 
 from chalicelib.crypto.openpgp import ServerKey
+from chalicelib.domain import clock
 from tests.keys import KEYS, Key
 
 SERVERS = ("server_curve", "server_rsa")
@@ -44,6 +46,18 @@ def user(request: pytest.FixtureRequest) -> Key:
 @pytest.fixture
 def ada() -> Key:
     return KEYS["ada"]
+
+
+@pytest.fixture
+def later() -> Iterator[Callable[..., None]]:
+    """Sets our clock ahead of the machine's."""
+    source = clock.set_source(lambda: datetime.now(UTC))
+
+    def set_ahead(**time: float) -> None:
+        clock.set_source(lambda: datetime.now(UTC) + timedelta(**time))
+
+    yield set_ahead
+    clock.set_source(source)
 
 
 @pytest.fixture(scope="session")

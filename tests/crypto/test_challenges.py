@@ -65,7 +65,7 @@ def test_a_challenge_by_pgpy_opens(server: Key, server_key: ServerKey, ada: Key)
 def test_a_challenge_by_gnupg_opens(server: Key, server_key: ServerKey, gpg, user: Key):
     """Compressed, in a packet that does not say its length."""
     made = gpg.encrypt(
-        TEXT, [server.fingerprint], sign=user.fingerprint, always_trust=True, armor=True
+        TEXT.encode(), [server.fingerprint], sign=user.fingerprint, always_trust=True, armor=True
     )
     assert server_key.open_challenge(str(made), user.public) == TEXT
 
@@ -170,14 +170,13 @@ def test_a_revoked_key_signs_no_challenge(server: Key, server_key: ServerKey):
     assert refused.value.step == "signer"
 
 
-def test_an_expired_key_signs_no_challenge(
-    server: Key, server_key: ServerKey, monkeypatch: pytest.MonkeyPatch
-):
-    secret = pysequoia.Tsk.generate("Heidi <heidi@example.com>", validity_seconds=2)
-    armored = challenge(TEXT, str(secret), server.public)
-    time.sleep(2.1)
+def test_an_expired_key_signs_no_challenge(server: Key, server_key: ServerKey, later):
+    secret = pysequoia.Tsk.generate("Heidi <heidi@example.com>", validity_seconds=3600)
+    public, armored = secret.extract_certificate(), challenge(TEXT, str(secret), server.public)
+    assert server_key.open_challenge(armored, str(public)) == TEXT
+    later(hours=2)
     with pytest.raises(BadMessage) as refused:
-        server_key.open_challenge(armored, str(secret.extract_certificate()))
+        server_key.open_challenge(armored, str(public))
     assert refused.value.step == "signer"
 
 
@@ -229,6 +228,10 @@ def test_au11_one_flipped_bit_anywhere_is_refused(server: Key, server_key: Serve
         assert step(server_key, forge.armored(head + flipped), ada) == "decrypt"
 
 
+def _number(session_packet: bytes) -> bytes:
+    return session_packet[-384:]
+
+
 def test_au11_every_failed_opening_takes_the_same_work(
     server: Key, server_key: ServerKey, ada: Key
 ):
@@ -236,19 +239,15 @@ def test_au11_every_failed_opening_takes_the_same_work(
     session_key = bytes(range(32))
     data = forge.protected(session_key, inner(TEXT, ada))
     to_server = forge.session_key_packet(server.public, session_key)
-    name = "server_rsa" if server.name == "server_curve" else "server_curve"
-    other = "edith" if server.name == "server_rsa" else "betty"
+    other = KEYS["edith" if server.name == "server_rsa" else "betty"].public
+    # The least of eight, so that it is a number below the modulus of either RSA key.
+    to_other = min((forge.session_key_packet(other, session_key) for _ in range(8)), key=_number)
     kinds = {
         "changed": forge.armored(to_server + data[:-1] + bytes((data[-1] ^ 1,))),
         "other session key": forge.armored(
             forge.session_key_packet(server.public, bytes(32)) + data
         ),
-        "other key": forge.armored(
-            forge.session_key_packet(KEYS[other].public, session_key) + data
-        ),
-        "other algorithm": forge.armored(
-            forge.session_key_packet(KEYS[name].public, session_key) + data
-        ),
+        "other key": forge.armored(to_other + data),
     }
     spent: dict[str, list[float]] = {kind: [] for kind in kinds}
     for _ in range(60):
@@ -257,7 +256,6 @@ def test_au11_every_failed_opening_takes_the_same_work(
             assert step(server_key, armored, ada) == "decrypt"
             spent[kind].append(time.process_time() - start)
     medians = {kind: statistics.median(times) for kind, times in spent.items()}
-    del medians["other algorithm"]  # known from the packet before any work, and no secret
     assert max(medians.values()) < 1.5 * min(medians.values()) + 0.0001
 
 

@@ -7,9 +7,11 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -107,9 +109,12 @@ def served(data):
         process.stdout.close()
 
 
+def address(said):
+    return re.search(r"listens on http://([0-9.:]+)", said)[1]
+
+
 def ask(said, path, method="GET", content=None):
-    host = re.search(r"listens on http://([0-9.:]+)", said)[1]
-    connection = HTTPConnection(host, timeout=10)
+    connection = HTTPConnection(address(said), timeout=10)
     connection.request(method, path, content)
     response = connection.getresponse()
     body = response.read()
@@ -147,6 +152,20 @@ def test_a_path_that_is_none_and_a_body_too_large_wear_the_envelope(tmp_path):
     assert large.status == 413
     assert json.loads(refusal)["header"]["code"] == 413
     assert large.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_answers_on_a_kept_connection_do_not_wait_for_one_another(tmp_path):
+    durations = []
+    with served(tmp_path) as (_, said):
+        connection = HTTPConnection(address(said), timeout=10)
+        for _ in range(21):
+            start = time.perf_counter()
+            connection.request("GET", "/no/such/path")
+            connection.getresponse().read()
+            durations.append(time.perf_counter() - start)
+        connection.close()
+
+    assert median(durations) < 0.03
 
 
 def test_options_left_empty_are_the_usual_ones():

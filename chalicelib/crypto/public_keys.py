@@ -1,0 +1,198 @@
+"""The public key a user brings: gate first, then PGPy for the key, Sequoia for its signatures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Never
+
+import pysequoia
+
+from chalicelib.crypto.key_rules import KeyFacts, broken_rules
+from chalicelib.crypto.pgpy_keys import UnreadableKey, read_primary_key
+from chalicelib.domain import clock
+from chalicelib.domain.armor import (
+    PRIVATE_KEY,
+    PUBLIC_KEY,
+    BadArmor,
+    Block,
+    Packet,
+    Tag,
+    read_block,
+    read_message,
+    read_packets,
+    write_packets,
+)
+from chalicelib.domain.errors import Invalid
+
+MOST_KEY = 128 * 1024
+_MOST_AHEAD = timedelta(hours=12)
+
+_KEY_TAGS = frozenset(
+    {Tag.PUBLIC_KEY, Tag.PUBLIC_SUBKEY, Tag.USER_ID, Tag.USER_ATTRIBUTE, Tag.SIGNATURE}
+)
+_SECRET_TAGS = frozenset({Tag.SECRET_KEY, Tag.SECRET_SUBKEY})
+_MEANINGLESS = frozenset({Tag.MARKER, Tag.PADDING})
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKey:
+    """A user's public key: the text as it came, and what the server knows about it."""
+
+    armored_key: str
+    fingerprint: str
+    key_id: str
+    uid: str
+    type: str
+    bits: int
+    key_created: datetime
+    expires: datetime | None
+    encryption_key_ids: tuple[str, ...]
+
+
+def read_public_key(armored: object, *, own_fingerprint: str | None, now: datetime) -> PublicKey:
+    """The public key a user brings; every rule it breaks is named."""
+    key, facts = _parse(armored, now)
+    if broken := broken_rules(facts, now):
+        raise Invalid("The public key could not be validated.", {"armored_key": broken})
+    if facts.fingerprint == own_fingerprint:
+        raise Invalid(
+            "The OpenPGP key data is not valid.",
+            {
+                "fingerprint": {
+                    "isNotServerKeyFingerprintRule": "The key should not be the server's own."
+                }
+            },
+        )
+    if not facts.encryption_key_ids:
+        message = "The OpenPGP key can not be used to encrypt."
+        raise Invalid(message, {"gpgkey": {"armored_key": message}})
+    return key
+
+
+def parse_public_key(armored: object) -> PublicKey:
+    """A public key whose form is checked, and whose strength is not: it is only compared."""
+    key, _ = _parse(armored, clock.now())
+    return key
+
+
+def _parse(armored: object, now: datetime) -> tuple[PublicKey, KeyFacts]:
+    block = _key_block(armored)
+    facts = _read_facts(block)
+    if facts.created > now + _MOST_AHEAD:
+        _refuse_key("key_created", "The key was created in the future.")
+    if facts.is_expired(now):
+        _refuse_key("expires", "The key is expired.")
+    return _public_key(str(armored), facts), facts
+
+
+def _public_key(armored: str, facts: KeyFacts) -> PublicKey:
+    return PublicKey(
+        armored_key=armored,
+        fingerprint=facts.fingerprint,
+        key_id=facts.key_id,
+        uid=facts.uid,
+        type=facts.type,
+        bits=facts.bits,
+        key_created=facts.created,
+        expires=facts.expires,
+        encryption_key_ids=facts.encryption_key_ids,
+    )
+
+
+def _refuse_key(field_name: str, text: str) -> Never:
+    raise Invalid(
+        "The OpenPGP armored key could not be validated.",
+        {"gpgkey": {field_name: {"custom": text}}},
+    )
+
+
+def _unparsable() -> Invalid:
+    message = "A valid OpenPGP key must be provided."
+    return Invalid(message, {"armored_key": {"isParsable": message}})
+
+
+def _key_block(armored: object) -> Block:
+    """The armored public key block, before any library has seen it."""
+    if not isinstance(armored, str) or len(armored) > MOST_KEY:
+        raise _unparsable()
+    if f"-----BEGIN {PRIVATE_KEY}-----" in armored:
+        _refuse_key("armored_key", "The key should be a public key.")
+    try:
+        block = read_block(armored, PUBLIC_KEY)
+    except BadArmor:
+        raise _unparsable() from None
+    if not block.has_checksum:
+        raise _unparsable()
+    return block
+
+
+def _key_packets(block: Block) -> list[Packet]:
+    try:
+        packets = [each for each in read_packets(block.data) if each.tag not in _MEANINGLESS]
+    except BadArmor:
+        raise _unparsable() from None
+    if any(each.tag in _SECRET_TAGS for each in packets):
+        _refuse_key("armored_key", "The key should be a public key.")
+    if not packets or packets[0].tag != Tag.PUBLIC_KEY:
+        raise _unparsable()
+    if any(each.tag not in _KEY_TAGS for each in packets):
+        raise _unparsable()
+    return packets
+
+
+def _read_facts(block: Block) -> KeyFacts:
+    """The first key of the block, and whether it is the only one."""
+    packets = _key_packets(block)
+    starts = [index for index, each in enumerate(packets) if each.tag == Tag.PUBLIC_KEY]
+    first = packets[: (*starts, len(packets))[1]]
+    uids = _user_ids(first)
+    try:
+        key = read_primary_key(first[0])
+        certificate = pysequoia.Cert.from_bytes(write_packets(first))
+    except (UnreadableKey, RuntimeError):
+        raise _unparsable() from None
+    return KeyFacts(
+        fingerprint=key.fingerprint,
+        uid=uids[0] if uids else "",
+        type=key.type,
+        bits=key.bits,
+        created=key.created,
+        expires=_expiration(certificate),
+        is_revoked=certificate.is_revoked,
+        is_uid_certified=bool(uids) and set(uids) <= _certified_user_ids(certificate),
+        main_packets=len(starts),
+        has_extra_blank_line=block.has_extra_blank_line,
+        encryption_key_ids=_encryption_key_ids(certificate),
+    )
+
+
+def _user_ids(packets: list[Packet]) -> list[str]:
+    try:
+        return [each.body.decode() for each in packets if each.tag == Tag.USER_ID]
+    except UnicodeDecodeError:
+        raise _unparsable() from None
+
+
+def _expiration(certificate: pysequoia.Cert) -> datetime | None:
+    """None also where no signature of the key is good enough to say."""
+    try:
+        return certificate.expiration
+    except RuntimeError:
+        return None
+
+
+def _certified_user_ids(certificate: pysequoia.Cert) -> set[str]:
+    try:
+        return set(map(str, certificate.user_ids))
+    except RuntimeError:
+        return set()
+
+
+def _encryption_key_ids(certificate: pysequoia.Cert) -> tuple[str, ...]:
+    """The keys a sender would encrypt to: asked by encrypting nothing to the certificate."""
+    try:
+        probe = pysequoia.encrypt(b"", recipients=[certificate])
+    except RuntimeError:
+        return ()
+    return read_message(probe.decode()).recipients

@@ -1,0 +1,68 @@
+"""Resource types: what a resource may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.resource_types import Restoration
+from chalicelib.domain.actor import Access, Actor
+from chalicelib.domain.ids import ResourceTypeId
+from chalicelib.services import resource_types
+from chalicelib.services.resource_types import Kind
+from chalicelib.views import resource_types as views
+from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.filters import boolean
+from chalicelib.web.query import Options, Query
+
+endpoints = Endpoints(__name__)
+
+_NO_ID = {"resource_type_id": "The resource type identifier should be a UUID."}
+
+
+@endpoints.get(
+    "/resource-types.json",
+    action="ResourceTypesIndex.index",
+    access=Access.USER,
+    view=views.kinds,
+    query=Options(contains=frozenset({"resources_count"}), filters={"is-deleted": boolean}),
+)
+def index(actor: Actor, query: Query) -> Sequence[Kind]:
+    return resource_types.everything(
+        is_deleted=bool(query.filter("is-deleted")),
+        with_count=actor.is_admin and query.contains("resources_count"),
+    )
+
+
+@endpoints.get(
+    "/resource-types/{resource_type_id}.json",
+    action="ResourceTypesView.view",
+    access=Access.USER,
+    view=views.single,
+    ids={"resource_type_id": "The resource identifier should be a valid UUID."},
+)
+def view(resource_type_id: ResourceTypeId) -> Kind:
+    return resource_types.view(resource_type_id)
+
+
+@endpoints.delete(
+    "/resource-types/{resource_type_id}.json",
+    action="ResourceTypesDelete.delete",
+    access=Access.ADMIN,
+    view=nothing,
+    ids=_NO_ID,
+)
+def delete(actor: Actor, resource_type_id: ResourceTypeId) -> None:
+    resource_types.delete(actor, resource_type_id)
+
+
+@endpoints.put(
+    "/resource-types/{resource_type_id}.json",
+    action="ResourceTypesUpdate.update",
+    access=Access.ADMIN,
+    body=Restoration,
+    view=nothing,
+    ids=_NO_ID,
+)
+def restore(actor: Actor, resource_type_id: ResourceTypeId, body: Draft[Restoration]) -> None:
+    resource_types.restore(actor, resource_type_id, body)

@@ -1,0 +1,22 @@
+"""Secrets: each user's own encrypted copy of a password."""
+
+from __future__ import annotations
+
+from chalicelib.domain.actor import Access, Actor
+from chalicelib.domain.ids import ResourceId
+from chalicelib.services import secrets
+from chalicelib.tables.base import RawRow
+from chalicelib.views import secrets as views
+from chalicelib.web.endpoint import Endpoints
+
+endpoints = Endpoints(__name__)
+
+
+@endpoints.get(
+    "/secrets/resource/{resource_id}.json",
+    action="SecretsView.view",
+    access=Access.USER,
+    view=views.secret,
+)
+def view(actor: Actor, resource_id: ResourceId) -> RawRow:
+    return secrets.view(actor, resource_id)

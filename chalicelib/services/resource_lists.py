@@ -1,0 +1,127 @@
+"""Lists of resources: from what a user holds to the items, never the other way.
+
+Rows stay as DynamoDB sent them, from the read to the answer: a list has thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+
+from chalicelib.domain import resource_types
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.resources import Seen
+from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import RawRow
+from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import RESOURCE_TYPES, Setting
+
+_TYPES = Setting.named(RESOURCE_TYPES)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which of the resources a user may see he asks for; all that is set must hold."""
+
+    ids: Collection[str] | None = None
+    parents: Collection[str | None] | None = None
+    """Folders they lie in; `None` among them is the root."""
+    is_favorite: bool | None = None
+    is_owned_by_me: bool = False
+    is_shared_with_me: bool = False
+    group_id: str | None = None
+    """Group they are shared with."""
+    metadata_key_type: str | None = None
+
+
+def search(actor: Actor, wanted: Wanted, *, with_secrets: bool) -> list[Seen]:
+    """Return the resources the actor may see and asks for, in no order."""
+    holdings = [row for row in _holdings(actor, wanted, with_secrets) if _is_held_so(row, wanted)]
+    keys = {Resource.by_id(ResourceId(row["item_id"]["S"])): row for row in holdings}
+    rows = reading.read([*keys, _TYPES])
+    deleted_types = _deleted_types(rows.find(Setting, RESOURCE_TYPES))
+    found = ((rows.raw(key), holding) for key, holding in keys.items())
+    return [
+        Seen(row, holding)
+        for row, holding in found
+        if row is not None
+        and row["resource_type_id"]["S"] not in deleted_types
+        and _is_wanted(actor, row, wanted)
+    ]
+
+
+def log_secret_reads(actor: Actor, seen: Collection[Seen]) -> None:
+    """Write, before the secrets leave, that the actor has read them."""
+    ActionLog.write_all(
+        [
+            ActionLog.of(each.row["id"]["S"], "Resource.Secrets.read", actor.id, actor.caller)
+            for each in seen
+        ]
+    )
+
+
+def strongest(actor: Actor, row: RawRow) -> tuple[str, RawRow] | None:
+    """The holder and the permission through which the actor may do most; his own first."""
+    best: tuple[str, RawRow] | None = None
+    permissions = row["permissions"]["M"]
+    for holder in (actor.id, *actor.groups):
+        entry = permissions.get(holder)
+        if entry is not None and (best is None or _type(entry["M"]) > _type(best[1])):
+            best = (holder, entry["M"])
+    return best
+
+
+def _type(permission: RawRow) -> int:
+    return int(permission["type"]["N"])
+
+
+def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[RawRow]:  # noqa: FBT001
+    """The actor's holdings that may be asked for."""
+    if wanted.ids is not None:
+        yield from _holdings_of(actor, wanted.ids)
+    elif with_secrets:
+        yield from Holding.whole(actor.id)
+    elif wanted.parents is None:
+        yield from Holding.outlines(actor.id)
+    else:
+        for parent in wanted.parents:
+            yield from Holding.outlines(actor.id, place=parent or ROOT)
+
+
+def _holdings_of(actor: Actor, ids: Collection[str]) -> Iterator[RawRow]:
+    keys = [Holding.of(actor.id, ResourceId(item_id)) for item_id in ids]
+    rows = reading.read(keys)
+    yield from (row for key in keys if (row := rows.raw(key)) is not None)
+
+
+def _is_held_so(holding: RawRow, wanted: Wanted) -> bool:
+    if holding["kind"]["S"] != RESOURCE:
+        return False
+    if wanted.is_favorite is not None and ("favorite_id" in holding) != wanted.is_favorite:
+        return False
+    if wanted.parents is None:
+        return True
+    place = holding["place"]["S"]
+    return (None if place == ROOT else place) in wanted.parents
+
+
+def _is_wanted(actor: Actor, row: RawRow, wanted: Wanted) -> bool:
+    permission = strongest(actor, row)
+    if permission is None or row["deleted"]["BOOL"]:
+        return False
+    is_owner = _type(permission[1]) == PermissionType.OWNER
+    if (wanted.is_owned_by_me and not is_owner) or (wanted.is_shared_with_me and is_owner):
+        return False
+    if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
+        return False
+    kind = row.get("metadata_key_type", {}).get("S")
+    return wanted.metadata_key_type in (None, kind)
+
+
+def _deleted_types(types: Setting | None) -> frozenset[str]:
+    marked = (types and types.marks) or {}
+    return frozenset(kind.id for kind in resource_types.RESOURCE_TYPES if kind.slug in marked)

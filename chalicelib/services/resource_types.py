@@ -1,0 +1,122 @@
+"""Resource types: which there are, and which an administrator has switched off."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.resource_types import Restoration, require_restoration
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Invalid, NotFound
+from chalicelib.domain.ids import ResourceTypeId
+from chalicelib.domain.resource_types import BY_ID, RESOURCE_TYPES, Format, ResourceType
+from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import timestamp_text
+from chalicelib.tables.resources import ByType, Resource
+from chalicelib.tables.settings import METADATA_TYPES, Setting, value_of
+from chalicelib.tables.settings import RESOURCE_TYPES as NAME
+from chalicelib.tables.transaction import Transaction
+
+MISSING = "The resource type does not exist."
+IN_USE = "The resource type can not be deleted as resources of this type still exist."
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A resource type as it stands in this organisation."""
+
+    type: ResourceType
+    deleted: str | None = None
+    """Since when it is switched off."""
+    resources_count: int | None = None
+
+
+def everything(*, is_deleted: bool, with_count: bool) -> list[Kind]:
+    marks = _marks(_read())
+    kinds = [kind for kind in RESOURCE_TYPES if (kind.slug in marks) == is_deleted]
+    counts = [None] * len(kinds)
+    if with_count:
+        counts = reading.together(*(lambda k=kind: _live(k) for kind in kinds))
+    return [
+        Kind(kind, marks.get(kind.slug), count) for kind, count in zip(kinds, counts, strict=True)
+    ]
+
+
+def view(type_id: ResourceTypeId) -> Kind:
+    kind = _require(type_id)
+    return Kind(kind, _marks(_read()).get(kind.slug))
+
+
+def delete(actor: Actor, type_id: ResourceTypeId) -> None:
+    """Switch a type off, of which there are no resources.
+
+    The creation of a resource holds that its type is not marked. So the type is marked
+    first and its resources are counted again after; if there are any, the mark is taken
+    back and nothing has happened.
+    """
+    kind = _require(type_id)
+    row = reading.read([Setting.named(NAME), Setting.named(METADATA_TYPES)])
+    marks = _marks(row.find(Setting, NAME))
+    default = value_of(row.find(Setting, METADATA_TYPES)).get("default_resource_types", Format.V4)
+    _require_deletable(kind, marks, Format(default))
+    if _live(kind):
+        raise Invalid(IN_USE)
+    marked = {**marks, kind.slug: timestamp_text(clock.now())}
+    _store(actor, marks, marked, kind, "ResourceTypes.deleted")
+    if _live(kind):
+        _store(actor, marked, marks, kind, "ResourceTypes.restored")
+        raise Invalid(IN_USE)
+
+
+def restore(actor: Actor, type_id: ResourceTypeId, draft: Draft[Restoration]) -> None:
+    """Switch a type on again, and so show what may still have it."""
+    require_restoration(draft)
+    kind = _require(type_id)
+    marks = _marks(_read())
+    if kind.slug not in marks:
+        raise Invalid("The resource type is not deleted.")
+    rest = {slug: since for slug, since in marks.items() if slug != kind.slug}
+    _store(actor, marks, rest, kind, "ResourceTypes.restored")
+
+
+def _require(type_id: ResourceTypeId) -> ResourceType:
+    if type_id not in BY_ID:
+        raise NotFound(MISSING)
+    return BY_ID[type_id]
+
+
+def _require_deletable(kind: ResourceType, marks: dict[str, str], default: Format) -> None:
+    if kind.slug in marks:
+        raise Invalid("The resource type is already deleted.")
+    rest = [each for each in RESOURCE_TYPES if each.slug not in marks and each is not kind]
+    if not rest:
+        raise Invalid("You cannot delete the last resource type available.")
+    if kind.format is default and not any(each.format is default for each in rest):
+        raise Invalid("You cannot delete the last resource type of the default version.")
+
+
+def _read() -> Setting | None:
+    return reading.read([Setting.named(NAME)]).find(Setting, NAME)
+
+
+def _marks(row: Setting | None) -> dict[str, str]:
+    return dict((row and row.marks) or {})
+
+
+def _live(kind: ResourceType) -> int:
+    return reading.count(Resource, "live_type_id", kind.id, index=ByType.Meta.index_name)
+
+
+def _store(
+    actor: Actor, old: dict[str, str], new: dict[str, str], kind: ResourceType, action: str
+) -> None:
+    """Replace the marks, if they are still those the decision was taken from."""
+    unchanged = Setting.marks == old if old else Setting.marks.does_not_exist()
+    with Transaction() as tx:
+        tx.put(
+            Setting(NAME, marks=new or None, modified=clock.now(), modified_by=actor.id),
+            provided=unchanged,
+        )
+        tx.create(ActionLog.of(kind.id, action, actor.id, actor.caller))

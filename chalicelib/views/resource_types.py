@@ -1,0 +1,45 @@
+"""How resource types look to a client."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from chalicelib.dialect import dialect
+from chalicelib.domain import roles
+from chalicelib.domain.resource_types import ResourceType
+from chalicelib.services.resource_types import Kind
+
+Json = dict[str, Any]
+
+
+def described(kind: ResourceType, longest_name: int, deleted: str | None = None) -> Json:
+    return {
+        "id": kind.id,
+        "slug": kind.slug,
+        "name": kind.name,
+        "description": kind.description,
+        "definition": kind.definition(longest_name),
+        "deleted": deleted,
+        "created": roles.CREATED,
+        "modified": roles.CREATED,
+    }
+
+
+def listed(kind: Kind) -> Json:
+    shown = described(kind.type, dialect.longest_name, kind.deleted)
+    if kind.resources_count is not None:
+        shown["resources_count"] = kind.resources_count
+    return shown
+
+
+def kinds(found: Sequence[Kind]) -> list[Json]:
+    return [listed(kind) for kind in found]
+
+
+def single(kind: Kind) -> Json:
+    """One type alone: deployed clients need its definition as text here, in lists as object."""
+    shown = listed(kind)
+    return {**shown, "definition": orjson.dumps(shown["definition"]).decode()}

@@ -1,0 +1,162 @@
+"""How resources look to a client: from rows as DynamoDB sent them, since lists are long."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from chalicelib.dialect import dialect
+from chalicelib.domain import resource_types
+from chalicelib.domain.ids import ResourceTypeId, UserId
+from chalicelib.services.resources import Seen
+from chalicelib.tables.base import RawRow
+from chalicelib.tables.holdings import ROOT
+from chalicelib.tables.users import User
+from chalicelib.views import resource_types as type_views
+from chalicelib.views import secrets as secret_views
+from chalicelib.views import users as user_views
+
+Json = dict[str, Any]
+Contained = Callable[[Seen, Json], None]
+"""Adds a member that a client asked for to a resource."""
+
+
+def resource(seen: Seen) -> Json:
+    """A resource with what all clients need of it, in the members of its format."""
+    row = seen.row
+    permissions = row["permissions"]["M"]
+    place = seen.holding["place"]["S"]
+    shown = {
+        "id": row["id"]["S"],
+        "resource_type_id": row["resource_type_id"]["S"],
+        "deleted": row["deleted"]["BOOL"],
+        "expired": _text(row, "expired"),
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
+        "created_by": row["created_by"]["S"],
+        "modified_by": row["modified_by"]["S"],
+        "folder_parent_id": None if place == ROOT else place,
+        "personal": _is_personal(permissions),
+    }
+    if "metadata" in row:
+        shown["metadata"] = row["metadata"]["S"]
+        shown["metadata_key_id"] = row["metadata_key_id"]["S"]
+        shown["metadata_key_type"] = row["metadata_key_type"]["S"]
+    else:
+        shown["name"] = _text(row, "name")
+        shown["username"] = _text(row, "username")
+        shown["uri"] = _text(row, "uri")
+        shown["description"] = _text(row, "description")
+    return shown
+
+
+def changed(seen: Seen, permission: tuple[str, RawRow]) -> Json:
+    """The answer to a creation or an update, which contains all that is the caller's.
+
+    The specification shows a secret here and clients read a resource: so it is a resource
+    that also has the members of the caller's secret.
+    """
+    shown = resource(seen)
+    add_creator(seen, shown)
+    add_modifier(seen, shown)
+    add_favorite(seen, shown)
+    add_secrets(seen, shown)
+    shown["permission"] = permission_of(seen.row, *permission)
+    [own] = shown["secrets"]
+    return {**{name: own[name] for name in ("user_id", "resource_id", "data")}, **shown}
+
+
+def permission_of(row: RawRow, holder: str, entry: RawRow) -> Json:
+    return {
+        "id": entry["id"]["S"],
+        "aco": "Resource",
+        "aco_foreign_key": row["id"]["S"],
+        "aro": entry["aro"]["S"],
+        "aro_foreign_key": holder,
+        "type": int(entry["type"]["N"]),
+        "created": entry["created"]["S"],
+        "modified": entry["modified"]["S"],
+    }
+
+
+def permissions_of(row: RawRow) -> list[Json]:
+    entries = row["permissions"]["M"].items()
+    return [permission_of(row, holder, entry["M"]) for holder, entry in entries]
+
+
+def add_secrets(seen: Seen, shown: Json) -> None:
+    shown["secrets"] = [secret_views.secret(seen.holding)] if "secret_data" in seen.holding else []
+
+
+def add_favorite(seen: Seen, shown: Json) -> None:
+    holding = seen.holding
+    if "favorite_id" not in holding:
+        shown["favorite"] = None
+        return
+    created = holding["favorite_created"]["S"]
+    shown["favorite"] = {
+        "id": holding["favorite_id"]["S"],
+        "user_id": holding["user_id"]["S"],
+        "foreign_key": holding["item_id"]["S"],
+        "foreign_model": "Resource",
+        "created": created,
+        "modified": created,
+    }
+
+
+def add_creator(seen: Seen, shown: Json) -> None:
+    shown["creator"] = _brief(seen.users, shown["created_by"])
+
+
+def add_modifier(seen: Seen, shown: Json) -> None:
+    shown["modifier"] = _brief(seen.users, shown["modified_by"])
+
+
+def add_resource_type(_: Seen, shown: Json) -> None:
+    kind = resource_types.BY_ID[ResourceTypeId(shown["resource_type_id"])]
+    shown["resource_type"] = type_views.described(kind, dialect.longest_name)
+
+
+def add_permissions(seen: Seen, shown: Json) -> None:
+    shown["permissions"] = permissions_of(seen.row)
+
+
+def add_permission_users(seen: Seen, shown: Json) -> None:
+    """Each permission with the user it is for, who may be a group instead."""
+    for entry in shown["permissions"]:
+        user = seen.users.get(UserId(entry["aro_foreign_key"]))
+        is_user = entry["aro"] == "User" and user is not None
+        entry["user"] = _with_profile(user) if is_user and user is not None else None
+
+
+def add_permission_groups(_: Seen, shown: Json) -> None:
+    for entry in shown["permissions"]:
+        entry["group"] = None
+
+
+def with_members(seen: Seen, members: Iterable[Contained]) -> Json:
+    shown = resource(seen)
+    for add in members:
+        add(seen, shown)
+    return shown
+
+
+def _is_personal(permissions: Mapping[str, RawRow]) -> bool:
+    """Whether one user alone has it in his tree."""
+    if len(permissions) != 1:
+        return False
+    [only] = permissions.values()
+    return bool(only["M"]["aro"]["S"] == "User")
+
+
+def _brief(users: Mapping[UserId, User], user_id: str) -> Json | None:
+    user = users.get(UserId(user_id))
+    return None if user is None else user_views.brief(user)
+
+
+def _with_profile(user: User) -> Json:
+    return {**user_views.brief(user), "profile": user_views.profile(user)}
+
+
+def _text(row: RawRow, name: str) -> str | None:
+    return row[name]["S"] if name in row else None

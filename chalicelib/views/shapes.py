@@ -1,0 +1,22 @@
+"""What the shapes of answers are made of.
+
+A view says what it returns as a `TypedDict`: mypy compares it with the view, and the
+description of the API is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What JSON Schema says of a value, beyond its type."""
+
+    schema: Mapping[str, Any]
+
+
+Uuid = Annotated[str, Shape({"format": "uuid"})]
+Moment = Annotated[str, Shape({"format": "date-time"})]

@@ -1,0 +1,86 @@
+"""Damaged challenges and keys: refused, or the same as undamaged, and never anything else."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import pytest
+
+from chalicelib.crypto.openpgp import BadMessage, PublicKey, ServerKey, read_public_key
+from chalicelib.domain.armor import PUBLIC_KEY, BadArmor, read_block, read_message, write_block
+from chalicelib.domain.errors import Invalid
+from tests.crypto import forge, mutants
+from tests.keys import KEYS, Key, challenge, message
+
+TEXT = '{"version":"1.0.0"}'
+BEARABLE = 0.25
+"""Seconds for one mutant; measured: 0.06 at most."""
+
+
+def survivors(texts: Iterable[str], read: Callable[[str], object]) -> list[object]:
+    """What was read of those that were not refused, each in bearable time."""
+    found = []
+    for text in texts:
+        start = time.process_time()
+        with contextlib.suppress(BadMessage, BadArmor, Invalid):
+            found.append(read(text))
+        assert time.process_time() - start < BEARABLE
+    return found
+
+
+@pytest.fixture
+def opened(server_key: ServerKey, user: Key) -> Callable[[str], object]:
+    return lambda armored: server_key.open_challenge(armored, user.public)
+
+
+def test_a_challenge_with_damaged_text(server: Key, user: Key, opened):
+    original = challenge(TEXT, user.private, server.public)
+    assert set(survivors(mutants.of_text(original, 500, seed=1), opened)) <= {TEXT}
+
+
+def test_a_challenge_with_damaged_packets(server: Key, user: Key, opened):
+    original = read_block(challenge(TEXT, user.private, server.public), "PGP MESSAGE").data
+    damaged = map(forge.armored, mutants.of_bytes(original, 700, seed=2))
+    assert set(survivors(damaged, opened)) <= {TEXT}
+
+
+@pytest.mark.parametrize("wrap", [bytes, forge.deflated, forge.bzipped])
+def test_a_challenge_with_damage_inside(server: Key, user: Key, opened, wrap):
+    """Well encrypted, so that only what is decrypted is damaged."""
+    session_key = bytes(range(32))
+    head = forge.session_key_packet(server.public, session_key)
+    original = wrap(b"".join(forge.signed(TEXT.encode(), user.private)))
+    damaged = (
+        forge.armored(head + forge.protected(session_key, packets))
+        for packets in mutants.of_bytes(original, 500, seed=3)
+    )
+    assert set(survivors(damaged, opened)) <= {TEXT}
+
+
+@pytest.mark.parametrize("name", ["ada", "carol", "edith"])
+def test_a_public_key_with_damage(name: str):
+    """What is read of a damaged key is the same key: all that counts is signed."""
+    key = KEYS[name]
+    now = datetime.now(UTC)
+
+    def known(armored: str) -> tuple[object, ...]:
+        read: PublicKey = read_public_key(armored, own_fingerprint=None, now=now)
+        return read.fingerprint, read.uid, read.type, read.bits, read.key_created, read.expires
+
+    original = read_block(key.public, PUBLIC_KEY).data
+    damaged = [write_block(data, PUBLIC_KEY) for data in mutants.of_bytes(original, 500, seed=4)]
+    damaged += mutants.of_text(key.public, 300, seed=5)
+    assert set(survivors(damaged, known)) == {known(key.public)}
+
+
+def test_a_stored_message_with_damage():
+    """It is not opened: here the gate alone answers."""
+    original = message("a secret", KEYS["ada"].public)
+    data = read_block(original, "PGP MESSAGE").data
+    damaged = [forge.armored(each) for each in mutants.of_bytes(data, 2_000, seed=6)]
+    damaged += mutants.of_text(original, 2_000, seed=7)
+    for read in survivors(damaged, lambda armored: len(read_message(armored).recipients)):
+        assert read == 1

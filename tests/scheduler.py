@@ -1,0 +1,203 @@
+"""Races made repeatable: handlers that hand over the turn at each storage call.
+
+Each handler is a thread, of which one runs at a time; before each of its storage calls it
+stops, and the schedule says who goes on. What happens depends on the schedule alone.
+
+    for race in races():
+        item = make.resource(owner=ada)
+        one, other = race.run(lambda: update(item), lambda: delete(item))
+        ...
+
+Schedules come in order of their switches, that is of turns taken away from a handler that
+could have gone on: first without, then with one, with two. When there are more than `limit`,
+those with more than two switches are not all run, but as many as `sampled` by chance.
+"""
+
+from __future__ import annotations
+
+import heapq
+import random
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar, copy_context
+from dataclasses import dataclass, field
+from math import factorial, prod
+from typing import Any
+
+from chalicelib.tables.connection import Json, Send, connection
+
+LIMIT = 1000
+FEW_SWITCHES = 2
+SAMPLED = 500
+_STUCK_SECONDS = 20
+
+Handler = Callable[[], Any]
+
+
+@dataclass
+class Outcome:
+    """What a handler returned, or what it raised."""
+
+    value: Any = None
+    error: BaseException | None = None
+
+    def get(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One decision of a schedule: who could go on, and who did."""
+
+    able: tuple[int, ...]
+    taken: int
+
+
+class _Runner:
+    """One handler in its thread; it runs only between `resume` and its next storage call."""
+
+    def __init__(self, handler: Handler) -> None:
+        self.outcome = Outcome()
+        self.calls = 0
+        self.done = False
+        self._handler = handler
+        self._go = threading.Semaphore(0)
+        self._stopped = threading.Semaphore(0)
+        context = copy_context()
+        self._thread = threading.Thread(target=context.run, args=(self._run,), daemon=True)
+        self._thread.start()
+
+    def resume(self) -> None:
+        """Let the handler run to its next storage call or its end."""
+        self._go.release()
+        assert self._stopped.acquire(timeout=_STUCK_SECONDS), "a handler waits for something else"
+
+    def pause(self) -> None:
+        self.calls += 1
+        self._stopped.release()
+        self._go.acquire()
+
+    def join(self) -> None:
+        self._thread.join(_STUCK_SECONDS)
+
+    def _run(self) -> None:
+        _running.set(self)
+        self._go.acquire()
+        try:
+            self.outcome.value = self._handler()
+        except BaseException as error:  # noqa: BLE001 - also a killed process is an outcome
+            self.outcome.error = error
+        self.done = True
+        self._stopped.release()
+
+
+_running: ContextVar[_Runner | None] = ContextVar("_running", default=None)
+
+
+def _hand_over(operation: str, parameters: Json, send: Send) -> Json:
+    runner = _running.get()
+    if runner is not None:
+        runner.pause()
+    return send()
+
+
+Choose = Callable[[tuple[int, ...], int | None], int]
+
+
+@dataclass
+class Race:
+    """One schedule, to be run once."""
+
+    choose: Choose
+    turns: list[Turn] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
+
+    def run(self, *handlers: Handler) -> list[Outcome]:
+        """Run the handlers in the turns of this schedule; return what became of each."""
+        assert not self.calls, "a schedule is run once"
+        # The innermost hook: what others do around a call happens when the turn is over.
+        connection.hooks.insert(0, _hand_over)
+        try:
+            runners = [_Runner(handler) for handler in handlers]
+            self._take_turns(runners)
+        finally:
+            connection.hooks.remove(_hand_over)
+        self.calls = [runner.calls for runner in runners]
+        return [runner.outcome for runner in runners]
+
+    def _take_turns(self, runners: Sequence[_Runner]) -> None:
+        # Before its first call a handler knows nothing of the others: no need to choose there.
+        for runner in runners:
+            runner.resume()
+        last: int | None = None
+        while able := tuple(n for n, runner in enumerate(runners) if not runner.done):
+            last = self.choose(able, last)
+            self.turns.append(Turn(able, last))
+            runners[last].resume()
+        for runner in runners:
+            runner.join()
+
+    @property
+    def order(self) -> list[int]:
+        """Whose calls were made, one after the other: what to repeat by `repeat`."""
+        return [turn.taken for turn in self.turns]
+
+
+def races(
+    *, limit: int = LIMIT, switches: int = FEW_SWITCHES, sampled: int = SAMPLED, seed: int = 1
+) -> Iterator[Race]:
+    """Yield every schedule if there are at most `limit`, else those with few switches and a sample.
+
+    Each must be run before the next is asked for.
+    """
+    waiting: list[tuple[int, list[int]]] = [(0, [])]
+    is_too_many = False
+    run = 0
+    while waiting and not (is_too_many and waiting[0][0] > switches):
+        _, prefix = heapq.heappop(waiting)
+        race = repeat(prefix)
+        yield race
+        run += 1
+        assert race.calls, "a schedule was not run"
+        is_too_many = is_too_many or run > limit or _count(race.calls) > limit
+        for branch in _branches(race.turns, len(prefix)):
+            heapq.heappush(waiting, (_switches(race.turns, branch), branch))
+    if is_too_many:
+        chance = random.Random(seed)
+        yield from (Race(lambda able, _: chance.choice(able)) for _ in range(sampled))
+
+
+def repeat(order: Sequence[int]) -> Race:
+    """The schedule that begins in this order, and then switches only when it must."""
+    left = list(order)
+
+    def choose(able: tuple[int, ...], last: int | None) -> int:
+        if left:
+            return left.pop(0)
+        return last if last in able else able[0]
+
+    return Race(choose)
+
+
+def _branches(turns: Sequence[Turn], start: int) -> Iterator[list[int]]:
+    """The beginnings of all schedules that part from this one after its `start`."""
+    taken = [turn.taken for turn in turns]
+    for at in range(start, len(turns)):
+        for other in turns[at].able:
+            if other != taken[at]:
+                yield [*taken[:at], other]
+
+
+def _switches(turns: Sequence[Turn], order: Sequence[int]) -> int:
+    """How often this order takes the turn from one who could have gone on."""
+    pairs = zip(order, order[1:], strict=False)
+    return sum(
+        before != after and before in turns[at].able for at, (before, after) in enumerate(pairs, 1)
+    )
+
+
+def _count(calls: Sequence[int]) -> int:
+    """In how many orders so many calls of each can be made."""
+    return factorial(sum(calls)) // prod(factorial(count) for count in calls)

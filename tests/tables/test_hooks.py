@@ -1,0 +1,85 @@
+"""The tools of the other tests: what they count, break and cut."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.tables import reading
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.connection import connection
+from chalicelib.tables.settings import Setting
+from chalicelib.tables.transaction import Transaction
+from tests import hooks
+from tests.hooks import Failing, Killed, Killing, Recorder
+
+
+def _claim(value):
+    return Claim("username", value, subject="1")
+
+
+def _read(*values):
+    return reading.read([_claim(value).key for value in values])
+
+
+def test_a_recorder_counts_calls_tables_and_rows(store):
+    with Recorder() as seen:
+        with Transaction() as tx:
+            tx.create(_claim("a"))
+            tx.create(_claim("b"))
+            tx.create(Setting("theme", value={}))
+        _read("a", "b", "c")
+
+    assert seen.operations == ["TransactWriteItems", "BatchGetItem"]
+    assert seen.tables == {"claims", "settings"}
+    assert (seen.rows_written, seen.rows_read, seen.steps) == (3, 2, 2)
+
+
+def test_what_is_called_together_counts_as_its_longest_branch(store):
+    def thrice():
+        return [_read("a") for _ in range(3)]
+
+    with Recorder() as seen:
+        connection.together([partial(_read, "a"), thrice, partial(_read, "b")])
+        _read("c")
+
+    assert len(seen.calls) == 6
+    assert seen.steps == 3 + 1
+
+
+def test_a_fault_passes_after_its_times(store):
+    with Failing(hooks.throttled, at=1, times=2):
+        _read("a")
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                _read("a")
+        _read("a")
+
+
+def test_a_lost_answer_leaves_the_row(store):
+    with Failing(hooks.answer_lost), pytest.raises(Unavailable), Transaction() as tx:
+        tx.create(_claim("a"))
+
+    assert len(store.rows("test-claims")) == 1
+
+
+@pytest.mark.parametrize(("after", "rows"), [(False, 1), (True, 2)])
+def test_a_killed_process_makes_no_further_call(store, after, rows):
+    with Killing(at=1, after=after):
+        with Transaction() as tx:
+            tx.create(_claim("a"))
+        with pytest.raises(Killed), Transaction() as tx:
+            tx.create(_claim("b"))
+        with pytest.raises(Killed):
+            _read("a")
+
+    assert len(store.rows("test-claims")) == rows
+
+
+def test_a_read_that_may_be_old_fails_the_test(store):
+    with pytest.raises(hooks.StaleRead):
+        hooks.only_consistent_reads(
+            "BatchGetItem", {"RequestItems": {"test-claims": {"Keys": []}}}, dict
+        )
