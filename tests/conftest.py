@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta  # noqa: E402
 import pytest  # noqa: E402
 
 from chalicelib.domain import clock  # noqa: E402
-from chalicelib.services import keys  # noqa: E402
+from chalicelib.services import keys, sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.tables import pace  # noqa: E402
 from chalicelib.tables.connection import connection  # noqa: E402
@@ -102,3 +102,15 @@ def carol(store: storage.Storage) -> Somebody:
 def digest(store: storage.Storage) -> Callable[[], str]:
     """All that is stored as one text, to be compared with a later one."""
     return lambda: storage.digest(store)
+
+
+@pytest.fixture
+def cookie_of(store: storage.Storage) -> Callable[[Somebody], str]:
+    """Opens a session by cookie for somebody, and returns the cookie's value."""
+
+    def opened(who: Somebody) -> str:
+        row, value = sessions.open_cookie(who.user)
+        row.save()
+        return value
+
+    return opened

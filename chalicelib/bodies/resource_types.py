@@ -12,7 +12,7 @@ from chalicelib.domain.errors import Invalid
 class Restoration:
     """Exactly `{"deleted": null}`: nothing else of a type can be changed."""
 
-    deleted: object
+    deleted: None
 
 
 def require_restoration(draft: Draft[Restoration]) -> None:

@@ -124,10 +124,9 @@ class ServerKey:
 
         Our own certificate is a recipient too, so that Sequoia keeps to the form every client
         reads even if the recipient's key invites a newer one; its session key is then left out.
-        A subkey may expire although its key may not: then nothing can be sealed any more.
         """
+        recipient = _live_certificate(recipient_armored_key, "recipient")
         try:
-            recipient = _stored_certificate(recipient_armored_key)
             sealed = pysequoia.encrypt(
                 text.encode(),
                 recipients=[recipient, self._certificate],
@@ -136,14 +135,14 @@ class ServerKey:
             )
         except RuntimeError:
             raise BadMessage("recipient") from None
-        return write_block(self._without_own_session_key(sealed), MESSAGE)
+        return write_block(write_packets(self._for_others(read_packets(sealed))), MESSAGE)
 
-    def _without_own_session_key(self, sealed: bytes) -> bytes:
+    def _for_others(self, packets: list[Packet]) -> list[Packet]:
+        """The message without its session key for us."""
         own = {bytes.fromhex(each.key_id) for each in self._decryptors}
-        packets = read_packets(sealed)
-        return write_packets(
+        return [
             each for each in packets if each.tag != Tag.SESSION_KEY or each.body[1:9] not in own
-        )
+        ]
 
 
 def _require_first_version(certificate: pysequoia.Cert) -> None:
@@ -168,11 +167,10 @@ def _verify(content: Content, signer_armored_key: str) -> None:
     """
     if content.signature is None:
         raise BadMessage("unsigned")
+    signer = _live_certificate(signer_armored_key, "signer")
+    packet = write_packets([Packet(Tag.SIGNATURE, content.signature)])
     try:
-        signer = _live_certificate(signer_armored_key)
-        signature = pysequoia.Sig.from_bytes(
-            write_packets([Packet(Tag.SIGNATURE, content.signature)])
-        )
+        signature = pysequoia.Sig.from_bytes(packet)
         found = pysequoia.verify(content.text, store=lambda _: [signer], signature=signature)
     except RuntimeError:
         raise BadMessage("signature") from None
@@ -180,16 +178,16 @@ def _verify(content: Content, signer_armored_key: str) -> None:
         raise BadMessage("signature")
 
 
-def _live_certificate(armored: str) -> pysequoia.Cert:
-    certificate = _stored_certificate(armored)
-    expires = certificate.expiration
+def _live_certificate(armored: str, role: str) -> pysequoia.Cert:
+    """A stored key, unless it has ended since: Sequoia alone would still encrypt to it."""
+    try:
+        certificate = pysequoia.Cert.from_bytes(armored.encode())
+        expires = certificate.expiration
+    except RuntimeError:
+        raise BadMessage(role) from None
     if certificate.is_revoked or (expires is not None and expires <= clock.now()):
-        raise BadMessage("signer")
+        raise BadMessage(role)
     return certificate
-
-
-def _stored_certificate(armored: str) -> pysequoia.Cert:
-    return pysequoia.Cert.from_bytes(armored.encode())
 
 
 def _clear_text(content: Content) -> str:

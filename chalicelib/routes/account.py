@@ -18,4 +18,5 @@ endpoints = Endpoints(__name__)
     view=views.settings,
 )
 def index(actor: Actor) -> User:
+    """List the settings the caller made for himself."""
     return users.view(actor, "me").user

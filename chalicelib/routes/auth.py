@@ -20,11 +20,12 @@ from chalicelib.services import handshake, logins, people, sessions, signing_key
 from chalicelib.services.handshake import KeyOwner, UnknownKey, WrongNonce
 from chalicelib.services.server_key import server_key
 from chalicelib.settings import settings
+from chalicelib.views import auth as views
 from chalicelib.views import users as user_views
 from chalicelib.web import access
 from chalicelib.web.access import REFRESH_COOKIE, SESSION_COOKIE
-from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.reply import Reply
+from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.reply import Bare, Moved, Reply, moved
 
 endpoints = Endpoints(__name__)
 
@@ -34,7 +35,8 @@ _SIGNED_OUT = "You are successfully logged out."
 
 
 @endpoints.get("/auth/verify.json", action="AuthVerify.verifyGet", access=Access.PUBLIC)
-def server_public_key() -> dict[str, str]:
+def server_public_key() -> views.ServerKeyJson:
+    """Show the server's public key."""
     key = server_key.get()
     return {"fingerprint": key.fingerprint, "keydata": key.armored_public_key}
 
@@ -44,9 +46,11 @@ def server_public_key() -> dict[str, str]:
     action="AuthLogin.loginPost",
     access=Access.ANYONE,
     body=HandshakeBody,
+    view=user_views.signed_in,
     csrf=False,
 )
 def verify(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+    """Take a step of the sign-in for a session cookie, most often the first."""
     return _step(actor, body, caller)
 
 
@@ -55,10 +59,12 @@ def verify(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> R
     action="AuthLogin.loginPost",
     access=Access.ANYONE,
     body=HandshakeBody,
+    view=user_views.signed_in,
     csrf=False,
     no_bearer="The route /auth/login is not permitted with JWT authentication.",
 )
 def login(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+    """Take a step of the sign-in for a session cookie."""
     return _step(actor, body, caller)
 
 
@@ -68,10 +74,12 @@ def login(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Re
     action="AuthLogout.logout",
     access=Access.ANYONE,
     message=_SIGNED_OUT,
+    view=nothing,
     no_bearer="The route /auth/logout is not permitted with JWT authentication.",
     extends_session=False,
 )
 def logout(actor: Actor | None) -> Reply:
+    """End the session of the cookie."""
     if actor is not None:
         sessions.end(actor)
     return Reply(cookies=(access.expired_cookie(SESSION_COOKIE),))
@@ -84,7 +92,7 @@ def logout(actor: Actor | None) -> Reply:
     extends_session=False,
 )
 def is_authenticated() -> None:
-    return None
+    """Say whether the caller is signed in, without extending his session."""
 
 
 @endpoints.post(
@@ -93,13 +101,15 @@ def is_authenticated() -> None:
     access=Access.PUBLIC,
     body=LoginBody,
     message="The authentication was a success.",
+    view=views.challenge,
 )
 def jwt_login(body: Draft[LoginBody], caller: Caller, cookies: Mapping[str, str]) -> Reply:
+    """Sign in for an access token, by a challenge signed with the caller's key."""
     sent = body.read(_MALFORMED)
     challenge = logins.log_in(sent.user_id, sent.challenge, caller)
     stale = (SESSION_COOKIE, access.CSRF_COOKIE)
     expired = tuple(access.expired_cookie(name) for name in stale if name in cookies)
-    return Reply({"challenge": challenge}, cookies=expired)
+    return Reply(challenge, cookies=expired)
 
 
 @endpoints.post(
@@ -107,6 +117,7 @@ def jwt_login(body: Draft[LoginBody], caller: Caller, cookies: Mapping[str, str]
     action="RefreshToken.refreshPost",
     access=Access.PUBLIC,
     body=RefreshBody,
+    view=views.access_token,
     csrf=False,
 )
 def jwt_refresh(
@@ -115,6 +126,7 @@ def jwt_refresh(
     cookies: Mapping[str, str],
     require_csrf: Callable[[], None],
 ) -> Reply:
+    """Spend a refresh token, for the next one and a new access token."""
     sent = body.read(_MALFORMED)
     token, user_id = sent.refresh_token, sent.user_id
     if token is UNSET and user_id is UNSET and REFRESH_COOKIE in cookies:
@@ -123,7 +135,7 @@ def jwt_refresh(
         require_csrf()
     renewed = logins.refresh(user_id, token, caller)
     cookie = access.refresh_cookie(renewed.refresh_token)
-    return Reply({"access_token": renewed.access_token}, cookies=(cookie,))
+    return Reply(renewed.access_token, cookies=(cookie,))
 
 
 @endpoints.post(
@@ -131,9 +143,11 @@ def jwt_refresh(
     action="JwtLogout.logoutPost",
     access=Access.USER,
     body=LogoutBody,
+    view=nothing,
     csrf=False,
 )
 def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]) -> Reply:
+    """End the session of a refresh token, or all sessions where none is sent."""
     if actor.session is None or not actor.session.is_bearer:
         raise Unauthenticated
     sent = body.read(_MALFORMED).refresh_token
@@ -146,20 +160,23 @@ def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]
     return Reply(cookies=expired)
 
 
-@endpoints.get("/auth/jwt/jwks.json", action="Jwks.jwks", access=Access.PUBLIC)
-def jwks() -> Reply:
-    return Reply({"keys": signing_keys.published()}, is_bare=True)
+@endpoints.get("/auth/jwt/jwks.json", action="Jwks.jwks", access=Access.PUBLIC, view=views.key_set)
+def jwks() -> Bare:
+    """Show the keys that verify access tokens, as a JSON Web Key set."""
+    return Bare(signing_keys.published())
 
 
 @endpoints.get("/auth/jwt/rsa.json", action="Jwks.rsa", access=Access.PUBLIC)
-def rsa() -> dict[str, str]:
+def rsa() -> views.PublicKeyJson:
+    """Show the first key that verifies access tokens, as PEM."""
     keys = list(signing_keys.public.get().values())
     return {"keydata": tokens.public_pem(keys[0])}
 
 
-@endpoints.get("/.well-known/jwks.json", action="Jwks.jwks", access=Access.PUBLIC)
-def well_known() -> Reply:
-    return Reply(status=301, headers={"Location": f"{settings.base_url}/auth/jwt/jwks.json"})
+@endpoints.get("/.well-known/jwks.json", action="Jwks.jwks", access=Access.PUBLIC, view=nothing)
+def well_known() -> Moved:
+    """Say where the keys of access tokens are found."""
+    return moved("/auth/jwt/jwks.json")
 
 
 def _step(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
@@ -188,14 +205,13 @@ def _verified(armored: object) -> Reply:
 
 
 def _signed_in(owner: KeyOwner, result: object, caller: Caller) -> Reply:
-    previous = user_views.person(people.Person(owner.user, owner.gpgkey))
     try:
         cookie = handshake.sign_in(owner, result, caller)
     except WrongNonce:
         return _stage("stage2", status=400, headers={"X-GPGAuth-Error": "true"})
     headers = {"X-GPGAuth-Authenticated": "true", "X-GPGAuth-Progress": "complete"}
     return Reply(
-        previous,
+        people.Person(owner.user, owner.gpgkey),
         message="You are successfully logged in.",
         headers={**headers, "X-GPGAuth-Refer": "/"},
         cookies=(access.session_cookie(cookie),),

@@ -28,8 +28,15 @@ LIST = Options(
 )
 
 
-@endpoints.get("/gpgkeys.json", action="GpgkeysIndex.index", access=Access.USER, query=LIST)
+@endpoints.get(
+    "/gpgkeys.json",
+    action="GpgkeysIndex.index",
+    access=Access.USER,
+    query=LIST,
+    view=views.gpgkeys,
+)
 def index(query: Query) -> Reply:
+    """List the public keys of users."""
     found = gpgkeys.search(
         is_deleted=bool(query.filter("is-deleted")),
         modified_after=query.filter("modified-after"),
@@ -38,7 +45,7 @@ def index(query: Query) -> Reply:
     for field, descends in reversed(query.order):
         found.sort(key=SORTS[field], reverse=descends)
     page, pagination = paginate(found, query)
-    return Reply(views.gpgkeys(list(page)), pagination=pagination)
+    return Reply(page, pagination=pagination)
 
 
 @endpoints.get(
@@ -49,4 +56,5 @@ def index(query: Query) -> Reply:
     ids={"gpgkey_id": "The OpenPGP key identifier should be a valid UUID."},
 )
 def view(gpgkey_id: GpgkeyId) -> Gpgkey:
+    """Show a public key."""
     return gpgkeys.view(gpgkey_id)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from chalicelib.domain.actor import Access
+from chalicelib.services import description
 from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.reply import Bare
 
 endpoints = Endpoints(__name__)
 
@@ -16,4 +20,11 @@ endpoints = Endpoints(__name__)
     message="OK",
 )
 def status() -> str:
+    """Say that the service is up."""
     return "OK"
+
+
+@endpoints.get("/openapi.json", action="OpenApi.view", access=Access.PUBLIC, shape=dict[str, Any])
+def openapi() -> Bare:
+    """Describe the API in OpenAPI 3.1."""
+    return Bare(description.openapi())

@@ -14,4 +14,5 @@ endpoints = Endpoints(__name__)
 
 @endpoints.get("/roles.json", action="RolesIndex.index", access=Access.USER, view=views.roles)
 def index() -> Sequence[roles.Role]:
+    """List the roles."""
     return roles.BUILT_IN

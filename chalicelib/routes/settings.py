@@ -6,7 +6,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.views import settings as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query
-from chalicelib.web.reply import Reply
+from chalicelib.web.reply import Bare, Reply
 
 endpoints = Endpoints(__name__)
 
@@ -16,7 +16,8 @@ endpoints = Endpoints(__name__)
     action="SettingsIndex.index",
     access=Access.ANYONE,
     query=Options(contains=frozenset({"header"}), default_contains=frozenset({"header"})),
+    view=views.settings,
 )
-def index(actor: Actor | None, query: Query) -> Reply:
-    body = views.for_guests() if actor is None else views.for_users()
-    return Reply(body, is_bare=not query.contains("header"))
+def index(actor: Actor | None, query: Query) -> Reply | Bare:
+    """Show what the server is and what it can do; to guests only what signing in takes."""
+    return Reply(actor) if query.contains("header") else Bare(actor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
@@ -11,14 +11,14 @@ from chalicelib.domain.ids import UserId
 from chalicelib.services import setup
 from chalicelib.tables.users import User
 from chalicelib.views import users as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints, Handler, nothing
 
 endpoints = Endpoints(__name__)
 
 _TOKEN = {"token_id": "The token should be a valid UUID."}
 
 
-def _start(path: str) -> Any:
+def _start(path: str) -> Callable[[Handler], Handler]:
     return endpoints.get(
         path,
         action="SetupStart.start",
@@ -32,10 +32,11 @@ def _start(path: str) -> Any:
 @_start("/setup/start/{user_id}/{token_id}.json")
 @_start("/setup/install/{user_id}/{token_id}.json")
 def start(user_id: UserId, token_id: str) -> User:
+    """Show an invited person who he is, before he sets up."""
     return setup.start_setup(user_id, token_id)
 
 
-def _complete(path: str) -> Any:
+def _complete(path: str) -> Callable[[Handler], Handler]:
     return endpoints.route(
         path,
         ("POST", "PUT"),
@@ -52,10 +53,11 @@ def _complete(path: str) -> Any:
 @_complete("/setup/complete/{user_id}.json")
 @_complete("/users/validateAccount/{user_id}.json")
 def complete(user_id: UserId, body: Draft[CompletionBody], caller: Caller) -> None:
+    """Store the key of an invited person, who may then sign in."""
     setup.complete_setup(user_id, body, caller)
 
 
-def _recover(path: str) -> Any:
+def _recover(path: str) -> Callable[[Handler], Handler]:
     return endpoints.get(
         path,
         action="RecoverStart.start",
@@ -69,6 +71,7 @@ def _recover(path: str) -> Any:
 @_recover("/setup/recover/start/{user_id}/{token_id}.json")
 @_recover("/setup/recover/{user_id}/{token_id}.json")
 def start_recovery(user_id: UserId, token_id: str) -> User:
+    """Show a person who he is, before he sets up another device."""
     return setup.start_recovery(user_id, token_id)
 
 
@@ -84,6 +87,7 @@ def start_recovery(user_id: UserId, token_id: str) -> User:
     view=nothing,
 )
 def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
+    """End a recovery by the key the person has."""
     setup.complete_recovery(user_id, body)
 
 
@@ -98,4 +102,5 @@ def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
     view=nothing,
 )
 def abort_recovery(user_id: UserId, body: Draft[AbortBody]) -> None:
+    """End a recovery of a person who has lost his key."""
     setup.abort_recovery(user_id, body)

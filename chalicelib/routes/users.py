@@ -13,7 +13,7 @@ from chalicelib.services import users
 from chalicelib.services.people import Person
 from chalicelib.views import users as views
 from chalicelib.web import access
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints, nothing, text
 from chalicelib.web.filters import boolean, ids, one_id, search
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
@@ -47,14 +47,18 @@ LIST = Options(
 )
 
 
-@endpoints.get("/users.json", action="UsersIndex.index", access=Access.USER, query=LIST)
+@endpoints.get(
+    "/users.json", action="UsersIndex.index", access=Access.USER, query=LIST, view=views.people
+)
 def index(actor: Actor, query: Query) -> Reply:
+    """List users; those who have yet to set up only for administrators."""
     page, pagination = paginate(users.everybody(actor), query)
-    return Reply(views.people(page), pagination=pagination)
+    return Reply(page, pagination=pagination)
 
 
-@endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC)
+@endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC, view=text)
 def csrf_token(cookies: Mapping[str, str]) -> Reply:
+    """Show the token a change by cookie carries in its header."""
     token = cookies.get(access.CSRF_COOKIE)
     if token:
         return Reply(token)
@@ -64,6 +68,7 @@ def csrf_token(cookies: Mapping[str, str]) -> Reply:
 
 @endpoints.get("/users/{user}.json", action="UsersView.view", access=Access.USER, view=views.person)
 def view(actor: Actor, user: str) -> Person:
+    """Show a user, or with `me` the caller."""
     return users.view(actor, user)
 
 
@@ -77,6 +82,7 @@ def view(actor: Actor, user: str) -> Person:
     message="The user was successfully added. This user now need to complete the setup.",
 )
 def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
+    """Invite a person by mail."""
     return users.invite(actor, body)
 
 
@@ -89,6 +95,7 @@ def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
     message="Recovery process started, check your email.",
 )
 def recover(actor: Actor | None, body: Draft[RecoveryBody]) -> None:
+    """Send a person a new link, by mail."""
     if actor is not None and not actor.is_admin:
         raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
     users.recover(body)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from chalicelib.crypto.openpgp import BadMessage, NotArmored
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
-from chalicelib.domain.errors import Invalid, Refusal, Unauthenticated
-from chalicelib.domain.ids import UserId, find_uuid, new_id
+from chalicelib.domain.errors import Invalid, Refusal
+from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.services import sessions, sources
 from chalicelib.services.server_key import server_key
 from chalicelib.tables import reading
@@ -117,8 +117,7 @@ def sign_in(owner: KeyOwner, result: object, caller: Caller) -> str:
             tx.update(
                 user,
                 User.last_logged_in.set(clock.now()),
-                provided=User.is_active(UserId(user.id)).condition,
-                otherwise=Unauthenticated(),
+                provided=user.still_may_sign_in(clock.now()).condition,
             )
             tx.create(row)
     except WrongNonce:

@@ -180,8 +180,7 @@ def _open_session(user: User, verify_token: str, expiry: int) -> Tokens:
         tx.update(
             user,
             User.last_logged_in.set(clock.now()),
-            provided=User.is_active(UserId(user.id)).condition
-            & (User.session_epoch == user.session_epoch),
+            provided=user.still_may_sign_in(clock.now()).condition,
         )
         tx.create(
             Token(
@@ -223,10 +222,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
             provided=Token.unspent(BEARER, now) & (Token.epoch == user.session_epoch),
             otherwise=Invalid(UNKNOWN_REFRESH),
         )
-        tx.require(
-            User.is_active(UserId(user_id)),
-            otherwise=Invalid("The user is not activated or disabled."),
-        )
+        tx.require(user.still_may_sign_in(clock.now()))
         tx.create(_refresh_row(successor, user_id, str(row.session)))
     return _tokens(user_id, str(row.session), successor)
 

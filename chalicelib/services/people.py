@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from chalicelib.domain.ids import UserId
 from chalicelib.tables import reading
-from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
+from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.users import User
 
@@ -18,40 +18,44 @@ class Person:
     gpgkey: Gpgkey | None = None
 
 
-def find(user_id: str) -> Person | None:
-    """Return a user who is not deleted, with his key."""
-    user = reading.read([User.by_id(user_id)]).find(User, user_id)
+def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
+    """Return a user who is not deleted, with his key.
+
+    Who knows the identifier of the key gives it, and spares a round trip.
+    """
+    known = [] if gpgkey_id is None else [Gpgkey.by_id(gpgkey_id)]
+    rows = reading.read([User.by_id(user_id), *known])
+    user = rows.find(User, user_id)
     if user is None or user.deleted:
         return None
-    return with_key(user)
+    if gpgkey_id is None or user.gpgkey_id != gpgkey_id:
+        return with_key(user)
+    return Person(user, rows.find(Gpgkey, gpgkey_id))
 
 
 def with_key(user: User) -> Person:
-    if not user.gpgkey_id:
-        return Person(user)
-    rows = reading.read([Gpgkey.by_id(user.gpgkey_id)])
-    return Person(user, rows.find(Gpgkey, user.gpgkey_id))
+    [person] = with_keys([user])
+    return person
 
 
-def everybody() -> list[Person]:
-    """Return all users who are not deleted, by username, with their keys.
+def with_keys(users: Sequence[User]) -> list[Person]:
+    """Return users in the same order, with their keys."""
+    keys = [user.gpgkey_id for user in users if user.gpgkey_id is not None]
+    rows = reading.read(Gpgkey.by_id(key) for key in keys)
+    return [Person(user, rows.find(Gpgkey, user.gpgkey_id or "")) for user in users]
 
-    The directory of claims names them all, so users and keys are read in one step.
-    """
+
+def everybody() -> list[User]:
+    """Return all users who are not deleted, by username, as the directory of claims has them."""
     claims = Claim.of_kind(USERNAME)
-    keys = {claim.owner: claim.subject for claim in Claim.of_kind(FINGERPRINT)}
-    wanted = [User.by_id(claim.subject) for claim in claims]
-    wanted += [Gpgkey.by_id(keys[c.subject]) for c in claims if c.subject in keys]
-    rows = reading.read(wanted)
+    rows = reading.read(User.by_id(claim.subject) for claim in claims)
     users = (rows.find(User, claim.subject) for claim in claims)
-    return [Person(u, rows.find(Gpgkey, u.gpgkey_id or "")) for u in users if u is not None]
+    return [user for user in users if user is not None and not user.deleted]
 
 
 def by_id(user_ids: Iterable[str]) -> dict[UserId, User]:
     """Return users by identifier, deleted ones included."""
     wanted = {user_id for user_id in user_ids if user_id}
-    if not wanted:
-        return {}
     rows = reading.read(User.by_id(user_id) for user_id in wanted)
     found = {UserId(user_id): rows.find(User, user_id) for user_id in wanted}
     return {user_id: user for user_id, user in found.items() if user is not None}

@@ -29,6 +29,7 @@ from pynamodb.exceptions import VerboseClientError
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
+from chalicelib.tables import pace
 
 Json = dict[str, Any]
 Send = Callable[[], Json]
@@ -50,6 +51,11 @@ _OVERLOAD = frozenset(
         "InternalFailure",
         "ServiceUnavailable",
         "TransactionInProgressException",
+        # An answer that is not DynamoDB's own, from something on the way, is known by its status.
+        "500",
+        "502",
+        "503",
+        "504",
     }
 )
 _PLAIN_JSON = frozenset(
@@ -109,9 +115,9 @@ class StorageConnection(Connection):
         super().__init__(
             region=settings.region,
             host=settings.dynamodb_endpoint,
-            connect_timeout_seconds=1,
-            read_timeout_seconds=5,
-            max_retry_attempts=2,
+            connect_timeout_seconds=0.8,
+            read_timeout_seconds=2.5,
+            max_retry_attempts=0,  # calls are tried again here, in the pace of `pace`
             max_pool_connections=max(10, settings.parallel_calls),
         )
         self.hooks: list[Hook] = []
@@ -127,15 +133,17 @@ class StorageConnection(Connection):
         return self._session
 
     def call(self, operation: str, parameters: Json) -> Json:
-        """Make one call to DynamoDB.
+        """Make one call to DynamoDB, again where it is overloaded, failing or out of reach.
 
-        Raises `Unavailable` when DynamoDB stays overloaded, failing or out of reach after
-        the client's own retries, and PynamoDB's `VerboseClientError` when it refuses.
+        So a call may be carried out more than once: a transaction has its request token
+        against that, and all other writes put or remove whole rows. Raises `Unavailable` when
+        DynamoDB does not recover soon, and PynamoDB's `VerboseClientError` when it refuses.
         """
         return self._make_api_call(operation, parameters)
 
     def together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
         """Run independent calls side by side, and return their results in order."""
+        _ = self.client  # opened before there are threads
         group = next(self._groups)
         branches = [partial(self._run, (group, n), call) for n, call in enumerate(calls)]
         if settings.parallel_calls == 1 or len(calls) == 1:
@@ -156,14 +164,16 @@ class StorageConnection(Connection):
         def around(inner: Send, hook: Hook) -> Send:
             return lambda: hook(operation_name, operation_kwargs, inner)
 
-        try:
-            return reduce(around, self.hooks, send)()
-        except ClientError as error:
-            if error.response["Error"]["Code"] in _OVERLOAD:
-                raise Unavailable from error
-            raise
-        except BotoCoreError as error:
-            raise Unavailable from error
+        for _ in pace.patient_attempts():
+            try:
+                return reduce(around, self.hooks, send)()
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _OVERLOAD:
+                    raise
+                failure: Exception = error
+            except BotoCoreError as error:
+                failure = error
+        raise Unavailable from failure
 
 
 def quick_session() -> botocore.session.Session:

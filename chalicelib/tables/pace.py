@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 ATTEMPTS = 8
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
+PATIENCE = 2.0
+"""Seconds after which a call that cannot be made is not tried again: who waits hears of it."""
 
 _sleep: Callable[[float], None] = time.sleep
 _chance: Callable[[], float] = random.random
@@ -19,6 +21,15 @@ def attempts() -> Iterator[int]:
     for attempt in range(ATTEMPTS):
         if attempt:
             _sleep(_chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
+        yield attempt
+
+
+def patient_attempts() -> Iterator[int]:
+    """The same, as long as `PATIENCE` lasts: for attempts that may take long themselves."""
+    end = time.monotonic() + PATIENCE
+    for attempt in attempts():
+        if attempt and time.monotonic() >= end:
+            return
         yield attempt
 
 

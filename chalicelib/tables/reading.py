@@ -44,7 +44,6 @@ def read(keys: Iterable[Key]) -> Rows:
     found: dict[Key, RawRow] = {}
     if len(batches) == 1:
         return Rows(_read_batch(batches[0]))
-    _ = connection.client  # opened here, before there are threads
     for rows in connection.together([lambda b=b: _read_batch(b) for b in batches]):  # type: ignore[misc]
         found |= rows
     return Rows(found)
@@ -52,7 +51,6 @@ def read(keys: Iterable[Key]) -> Rows:
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
     """Make calls that do not need each other's results in one step, and return these."""
-    _ = connection.client  # opened here, before there are threads
     return connection.together(calls)
 
 

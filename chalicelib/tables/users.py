@@ -101,15 +101,50 @@ class User(Table):
     def is_active(cls, user_id: UserId) -> Check:
         return Check(cls.by_id(user_id), _ACTIVE)
 
+    def still_may_sign_in(self, now: datetime) -> Check:
+        """The user is active, not suspended, and his sessions were not ended meanwhile."""
+        at_large = User.disabled.does_not_exist() | (User.disabled > now)
+        condition = _ACTIVE & at_large & (User.session_epoch == self.session_epoch)
+        return Check(self.key, condition)
+
     @classmethod
     def belongs_to(cls, user_id: UserId, group_id: GroupId) -> Check:
         return Check(cls.by_id(user_id), Path(["groups", group_id]).exists())
 
     @classmethod
-    def is_waiting(cls, user_id: UserId) -> Check:
-        """The user is invited and has not completed the setup."""
-        condition = (cls.active == False) & (cls.deleted == False)
-        return Check(cls.by_id(user_id), condition)
+    def is_able(cls, user_id: UserId, now: datetime) -> Check:
+        """The user has completed the setup, and is not suspended."""
+        return Check(cls.by_id(user_id), _ACTIVE & cls._not_suspended(now))
+
+    @classmethod
+    def is_waiting(cls, user_id: UserId, now: datetime) -> Check:
+        """The user is invited, has not completed the setup and is not suspended."""
+        invited = (cls.active == False) & (cls.deleted == False)
+        return Check(cls.by_id(user_id), invited & cls._not_suspended(now))
+
+    @classmethod
+    def is_administrator(cls, user_id: UserId, now: datetime) -> Check:
+        able = cls.is_able(user_id, now)
+        return Check(able.key, able.condition & (cls.role_id == roles.ADMIN.id))
+
+    @classmethod
+    def stays_administrator(cls, user_id: UserId) -> Check:
+        """The user is an active administrator, and no end of it is set."""
+        stays = (cls.role_id == roles.ADMIN.id) & cls.disabled.does_not_exist()
+        return Check(cls.by_id(user_id), _ACTIVE & stays)
+
+    def as_read(self, *names: str) -> Condition:
+        """The condition that the user stands, and that these fields are as they were read."""
+        condition: Condition = User.deleted == False
+        for name in names:
+            field, value = getattr(User, name), getattr(self, name)
+            condition &= field.does_not_exist() if value is None else field == value
+        return condition
+
+    @classmethod
+    def _not_suspended(cls, now: datetime) -> Condition:
+        condition: Condition = cls.disabled.does_not_exist() | (cls.disabled > now)
+        return condition
 
 
 _ACTIVE: Condition = (User.active == True) & (User.deleted == False)

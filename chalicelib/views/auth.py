@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict
+from typing import TypedDict
+
+from chalicelib.crypto.tokens import Jwk
 
 
 class ServerKeyJson(TypedDict):
@@ -22,17 +24,8 @@ class AccessTokenJson(TypedDict):
     access_token: str
 
 
-class WebKeyJson(TypedDict):
-    kty: str
-    alg: str
-    use: str
-    n: str
-    e: str
-    kid: NotRequired[str]
-
-
 class KeySetJson(TypedDict):
-    keys: list[WebKeyJson]
+    keys: list[Jwk]
 
 
 def challenge(sealed: str) -> ChallengeJson:
@@ -41,3 +34,7 @@ def challenge(sealed: str) -> ChallengeJson:
 
 def access_token(token: str) -> AccessTokenJson:
     return {"access_token": token}
+
+
+def key_set(keys: list[Jwk]) -> KeySetJson:
+    return {"keys": keys}

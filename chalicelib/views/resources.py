@@ -149,7 +149,7 @@ def _is_personal(permissions: Mapping[str, RawRow]) -> bool:
     return bool(only["M"]["aro"]["S"] == "User")
 
 
-def _brief(users: Mapping[UserId, User], user_id: str) -> Json | None:
+def _brief(users: Mapping[UserId, User], user_id: str) -> user_views.UserJson | None:
     user = users.get(UserId(user_id))
     return None if user is None else user_views.brief(user)
 

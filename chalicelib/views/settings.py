@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from chalicelib.domain.actor import Actor
 from chalicelib.domain.locales import LOCALES
-from chalicelib.settings import settings
+from chalicelib.settings import settings as environment
 
 Json = dict[str, Any]
 VERSION = "5.0.0"
@@ -43,9 +44,13 @@ class SettingsJson(TypedDict):
     passbolt: ProductJson
 
 
+def settings(actor: Actor | None) -> SettingsJson:
+    return for_guests() if actor is None else for_users()
+
+
 def for_guests() -> SettingsJson:
     return {
-        "app": {"url": settings.base_url + "/", "locale": "en-UK"},
+        "app": {"url": environment.base_url + "/", "locale": "en-UK"},
         "passbolt": _product({"jwtAuthentication": {"enabled": True}, "locale": _locales()}),
     }
 

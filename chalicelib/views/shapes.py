@@ -7,7 +7,7 @@ description of the API is made from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 class Shape:
     """What JSON Schema says of a value, beyond its type."""
 
-    schema: Mapping[str, Any]
+    schema: Mapping[str, Any] = field(hash=False)
 
 
 Uuid = Annotated[str, Shape({"format": "uuid"})]

@@ -57,6 +57,8 @@ class Route:
     access: Access
     handler: Callable[..., Any]
     view: View = as_is
+    shape: Any = None
+    """The type of the body, where neither the view nor the handler says it."""
     body: type[Any] | None = None
     query: Options = NO_OPTIONS
     message: str | None = None

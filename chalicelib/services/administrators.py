@@ -1,0 +1,26 @@
+"""Administrators: a tenant always keeps one who may sign in."""
+
+from __future__ import annotations
+
+from chalicelib.domain.errors import Refusal
+from chalicelib.domain.ids import UserId
+from chalicelib.services import people
+from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
+
+
+def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
+    """Hold that somebody else is an active administrator, of whom no end is set.
+
+    His row becomes a condition of the transaction, so that two who are demoted at the
+    same moment, each because of the other, are not both.
+    """
+    others = (other for other in people.everybody() if other.id != user.id and _stays(other))
+    other = next(others, None)
+    if other is None:
+        raise otherwise
+    tx.require(User.stays_administrator(UserId(other.id)))
+
+
+def _stays(user: User) -> bool:
+    return user.is_admin and user.active and user.disabled is None

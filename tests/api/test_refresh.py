@@ -1,0 +1,282 @@
+"""Refresh tokens: each is used once, and what happens when one comes again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from chalicelib.domain.ids import new_id
+from chalicelib.services import logins
+from chalicelib.tables.connection import connection
+from chalicelib.tables.tokens import REFRESH, Token, token_hash
+from chalicelib.tables.users import User
+from tests.client import Client, Response
+from tests.conftest import Time
+from tests.make import Somebody
+
+REFRESH_PATH = "/auth/jwt/refresh.json"
+LOGOUT = "/auth/jwt/logout.json"
+UNKNOWN = "No active refresh token matching the request could be found."
+USED = "The refresh token provided was already used."
+
+pytestmark = pytest.mark.usefixtures("time")
+
+
+@pytest.fixture
+def tokens(betty: Somebody) -> logins.Tokens:
+    return logins._open_session(betty.user, new_id(), 4_000_000_000)
+
+
+def renew(api: Client, who: Somebody, token: Any) -> Response:
+    return api.post(REFRESH_PATH, {"user_id": who.id, "refresh_token": token})
+
+
+def successor(response: Response) -> str:
+    [cookie] = response.set_cookies
+    return cookie.partition("=")[2].partition(";")[0]
+
+
+def signed_in(api: Client, access_token: str) -> bool:
+    return (
+        api.get("/users/me.json", headers={"authorization": f"Bearer {access_token}"}).status == 200
+    )
+
+
+def refused(response: Response, message: str) -> bool:
+    return (response.status, response.message, response.body) == (400, message, "")
+
+
+def test_a_token_is_good_for_the_next_one(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    """HD05"""
+    response = renew(api, betty, tokens.refresh_token)
+
+    assert response.body.keys() == {"access_token"}
+    assert signed_in(api, response.body["access_token"])
+    [cookie] = response.set_cookies
+    assert UUID(successor(response)).version == 4
+    for part in ("Max-Age=2592000", "path=/", "HttpOnly", "secure", "SameSite=Lax"):
+        assert part in cookie
+    assert "domain" not in cookie.lower()
+    assert successor(response) not in response.content.decode()
+    assert renew(api, betty, successor(response)).status == 200
+
+
+def test_a_dead_bearer_does_not_hinder(api: Client, betty: Somebody, tokens: logins.Tokens) -> None:
+    api.token = "garbage"
+    assert renew(api, betty, tokens.refresh_token).status == 200
+
+
+def test_a_lost_answer_is_given_again_within_the_grace(
+    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time
+) -> None:
+    """AU32"""
+    first = renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=30)
+    again = renew(api, betty, tokens.refresh_token)
+
+    assert again.status == 200
+    assert successor(again) == successor(first)
+    assert renew(api, betty, successor(first)).status == 200
+
+
+@pytest.mark.parametrize("case", ["late", "successor used"])
+def test_a_token_that_comes_again_ends_the_whole_session(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    caplog: pytest.LogCaptureFixture,
+    case: str,
+) -> None:
+    """AU30"""
+    first = renew(api, betty, tokens.refresh_token)
+    latest = first
+    if case == "late":
+        time.pass_by(seconds=31)
+    else:
+        latest = renew(api, betty, successor(first))
+
+    assert refused(renew(api, betty, tokens.refresh_token), USED)
+    assert not signed_in(api, latest.body["access_token"])
+    assert renew(api, betty, successor(latest)).status == 400
+    alerts = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
+    assert ("refresh token reused", betty.id) in [(a["step"], a["object"]) for a in alerts]
+
+
+def test_other_sessions_of_the_user_go_on(
+    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time
+) -> None:
+    """AU30"""
+    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=31)
+    renew(api, betty, tokens.refresh_token)
+
+    assert renew(api, betty, other.refresh_token).status == 200
+
+
+def test_a_token_of_somebody_else_is_unknown_and_stays_good(
+    api: Client, betty: Somebody, carol: Somebody, tokens: logins.Tokens, digest: Callable[[], str]
+) -> None:
+    """AU31"""
+    before = digest()
+    assert refused(renew(api, carol, tokens.refresh_token), UNKNOWN)
+    assert digest() == before
+    assert renew(api, betty, tokens.refresh_token).status == 200
+
+
+def test_expired_and_unknown_tokens_look_the_same(
+    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time, digest: Callable[[], str]
+) -> None:
+    """AU33 FT18"""
+    time.pass_by(days=30)
+    before = digest()
+    assert refused(renew(api, betty, tokens.refresh_token), UNKNOWN)
+    assert refused(renew(api, betty, new_id()), UNKNOWN)
+    assert digest() == before
+
+
+@pytest.mark.parametrize("value", ["abc", None, "", 7, [], {}, True])
+def test_what_is_no_uuid_is_refused(api: Client, betty: Somebody, value: Any) -> None:
+    """AU33"""
+    assert refused(renew(api, betty, value), "The refresh token should be a valid UUID.")
+    body = {"refresh_token": new_id(), "user_id": value}
+    assert refused(api.post(REFRESH_PATH, body), "The user ID should be a valid UUID.")
+
+
+def test_neither_body_nor_cookie_is_refused(api: Client) -> None:
+    assert refused(api.post(REFRESH_PATH), "The refresh token should be a valid UUID.")
+
+
+def test_a_cookie_alone_is_taken_with_the_csrf_pair(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    """HD03"""
+    cookies = {"refresh_token": tokens.refresh_token}
+    without = api.post(REFRESH_PATH, cookies=cookies)
+    assert (without.status, without.message) == (403, "Missing or incorrect CSRF cookie type.")
+    pair = {"csrfToken": "a" * 128}
+    response = api.post(
+        REFRESH_PATH, cookies=cookies | pair, headers={"x-csrf-token": pair["csrfToken"]}
+    )
+    assert response.status == 200
+
+
+def test_an_unknown_cookie_is_refused_before_the_csrf_pair_is_asked_for(api: Client) -> None:
+    assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": new_id()}), UNKNOWN)
+
+
+def test_a_body_keeps_the_cookie_from_being_read(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    cookies = {"refresh_token": tokens.refresh_token}
+    response = api.post(REFRESH_PATH, {"user_id": betty.id}, cookies=cookies)
+    assert refused(response, "The refresh token should be a valid UUID.")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"deleted": True}, "The user is deleted."),
+        ({"active": False}, "The user is not activated or disabled."),
+        ({"disabled": "now"}, "The user is not activated or disabled."),
+    ],
+)
+def test_a_user_who_is_out_gets_no_new_token(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    change: dict[str, Any],
+    message: str,
+) -> None:
+    """AU29"""
+    row = User.get(betty.id)
+    for name, value in change.items():
+        setattr(row, name, time.now if value == "now" else value)
+    row.save()
+    assert refused(renew(api, betty, tokens.refresh_token), message)
+
+
+def test_logging_out_ends_the_session_of_the_token(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    """AU28"""
+    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    api.token = other.access_token
+    response = api.post(LOGOUT, {"refresh_token": tokens.refresh_token})
+
+    assert (response.status, response.body) == (200, None)
+    assert not signed_in(api, tokens.access_token)
+    assert refused(renew(api, betty, tokens.refresh_token), USED)
+    assert signed_in(api, other.access_token)
+
+
+def test_logging_out_without_a_token_ends_all_sessions(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    """AU28"""
+    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    api.token = tokens.access_token
+    assert api.post(LOGOUT).status == 200
+
+    for each in (tokens, other):
+        assert not signed_in(api, each.access_token)
+        assert renew(Client(), betty, each.refresh_token).status == 400
+
+
+def test_the_token_of_another_user_is_not_logged_out(
+    carol: Somebody, betty: Somebody, tokens: logins.Tokens, digest: Callable[[], str]
+) -> None:
+    """AU34"""
+    before = digest()
+    response = carol.client.post(LOGOUT, {"refresh_token": tokens.refresh_token})
+    assert refused(response, UNKNOWN)
+    assert digest() == before
+    assert renew(Client(), betty, tokens.refresh_token).status == 200
+
+
+def test_logging_out_twice_is_refused(betty: Somebody, tokens: logins.Tokens) -> None:
+    body = {"refresh_token": tokens.refresh_token}
+    assert betty.client.post(LOGOUT, body).status == 200
+    assert refused(betty.client.post(LOGOUT, body), USED)
+
+
+@pytest.mark.parametrize("value", ["abc", None, 7, [], ""])
+def test_logging_out_what_is_no_token_is_refused(betty: Somebody, value: Any) -> None:
+    response = betty.client.post(LOGOUT, {"refresh_token": value})
+    assert refused(response, "The refresh token should be a valid UUID.")
+
+
+def test_logging_out_needs_an_access_token(
+    api: Client, betty: Somebody, cookie_of: Callable[[Somebody], str]
+) -> None:
+    assert api.post(LOGOUT).status == 403
+    assert api.post(LOGOUT, cookies={"passbolt_session": cookie_of(betty)}).status == 403
+
+
+def test_a_logout_that_comes_in_between_leaves_no_live_session(
+    api: Client, betty: Somebody, tokens: logins.Tokens
+) -> None:
+    """RA11"""
+    ended = []
+
+    def log_out_before_the_write(operation: str, parameters: Any, send: Any) -> Any:
+        if operation == "TransactWriteItems" and not ended:
+            ended.append(True)
+            logins.log_out_everywhere(betty.actor)
+        return send()
+
+    connection.hooks.append(log_out_before_the_write)
+    response = renew(api, betty, tokens.refresh_token)
+    connection.hooks.remove(log_out_before_the_write)
+
+    assert refused(response, UNKNOWN)
+    assert not Token.get(token_hash(REFRESH, tokens.refresh_token)).is_spent
+    assert renew(api, betty, tokens.refresh_token).status == 400
