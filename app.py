@@ -23,8 +23,9 @@ class Keyhaven(Chalice):
         where = event["requestContext"]
         if where["httpMethod"] not in self.routes.get(where["resourcePath"], {}):
             return _sent(dispatch.unknown(Request(event)))
-        # Without an Accept header Chalice would refuse to send pictures.
-        event["headers"] = {"accept": "*/*", **_lower(event.get("headers") or {})}
+        headers = _lower(event.get("headers") or {})
+        # Chalice would refuse to send a picture to who does not say that he takes its type.
+        event["headers"] = {**headers, "accept": f"{headers.get('accept', '')}, */*"}
         answer: dict[str, Any] = super().__call__(event, context)
         if str(answer["body"]).startswith('{"Code"'):
             return _sent(dispatch.broken(Request(event)))

@@ -46,20 +46,20 @@ GROUPS = (
     Group(
         "users",
         modules=("users", "gpgkeys", "roles", "account"),
-        reads=_CALLER | {"claims", "gpgkeys"},
+        reads=_CALLER | {"claims", "gpgkeys", "resources"},
         writes=_SESSION | {"users", "claims", "action_logs", "outbox"},
     ),
     Group(
         "resources",
         modules=("resources", "resource_types"),
-        reads=_CALLER | {"resources", "holdings", "gpgkeys", "operations"},
+        reads=_CALLER | {"resources", "holdings", "gpgkeys", "claims", "operations"},
         writes=_SESSION | {"resources", "holdings", "settings", "action_logs", "operations"},
     ),
     Group(
         "secrets",
         modules=("secrets",),
-        reads=_CALLER | {"resources", "holdings"},
-        writes=_SESSION | {"action_logs"},
+        reads=_CALLER | {"resources", "holdings", "operations"},
+        writes=_SESSION | {"resources", "holdings", "action_logs", "operations"},
     ),
     Group(
         "settings",
@@ -67,7 +67,7 @@ GROUPS = (
         reads=_CALLER,
         writes=_SESSION,
     ),
-    Group("public", modules=("public",)),
+    Group("public", modules=("public", "avatars")),
 )
 CATCH_ALL = "public"
 """The least privileged group: what no endpoint answers goes there."""

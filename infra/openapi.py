@@ -21,7 +21,7 @@ from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS, SESSION_COOKIE
 from chalicelib.web.endpoint import Route, as_is
 from chalicelib.web.filters import Filter, Takes
 from chalicelib.web.query import LARGEST_LIMIT, LARGEST_PAGE
-from chalicelib.web.reply import Bare, Moved, Reply
+from chalicelib.web.reply import Bare, Moved, Picture, Reply
 from infra.endpoints import every_endpoint
 from infra.schemas import Schema, Schemas
 
@@ -125,7 +125,7 @@ def _operation(route: Route, name: str, schemas: Schemas) -> dict[str, Any]:
     if route.body is not None:
         schema = schemas.of(route.body)
         operation["requestBody"] = {
-            "required": True,
+            "required": all(schemas.requires(each) for each in schema.get("anyOf", [schema])),
             "content": {"application/json": {"schema": schema}},
         }
     return operation
@@ -167,7 +167,8 @@ def _parameter(name: str, schema: Schema) -> Schema:
 
 
 def _up_to(most: int) -> Schema:
-    return {"type": "integer", "minimum": 1, "maximum": most}
+    about = "What is less, or no number, counts as 1; what is more as the most."
+    return {"type": "integer", "minimum": 1, "maximum": most, "description": about}
 
 
 def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
@@ -179,7 +180,10 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
 
 
 def _success(route: Route, schemas: Schemas) -> dict[str, Any]:
-    schema, returned = body_schema(route, schemas), _returned(route)
+    returned = _returned(route)
+    if Picture in returned:
+        return {"200": {"description": "Done.", "content": {"image/*": {}}}}
+    schema = body_schema(route, schemas)
     if Moved in returned:
         location = {"schema": {"type": "string", "format": "uri"}, "required": True}
         return {"301": {"description": "Found elsewhere.", "headers": {"Location": location}}}

@@ -41,6 +41,7 @@ class Schemas:
 
     def __init__(self) -> None:
         self.named: dict[str, Schema] = {}
+        self._kinds: dict[str, Any] = {}
 
     def of(self, hint: Any) -> Schema:
         """The schema of a type."""
@@ -56,6 +57,10 @@ class Schemas:
         if get_origin(hint) is not None:
             return self._of_generic(get_origin(hint), get_args(hint))
         return dict(_PLAIN[hint])
+
+    def requires(self, reference: Schema) -> bool:
+        """Whether a named object must have any member."""
+        return "required" in self.named[reference["$ref"].removeprefix(PREFIX)]
 
     def _of_generic(self, origin: Any, inside: Sequence[Any]) -> Schema:
         if origin in (Union, UnionType):
@@ -78,6 +83,8 @@ class Schemas:
 
     def _reference(self, kind: type[Any]) -> Schema:
         name = kind.__name__.strip("_").removesuffix("Json")
+        if self._kinds.setdefault(name, kind) is not kind:
+            raise TypeError(f"Two types are called {name}.")
         if name not in self.named:
             self.named[name] = {}
             self.named[name] = self._of_shape(kind) if is_typeddict(kind) else self._of_body(kind)
@@ -110,10 +117,12 @@ def _rules(extra: Any) -> tuple[Rule | Shape, ...]:
 
 
 def _is_required(field: Field[Any], hint: Any) -> bool:
-    """Whether clients must send it. What no rule speaks of, the server fills in itself."""
-    if field.default is MISSING and field.default_factory is MISSING:
-        return hint is not object
+    """Whether clients must send it."""
     extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    if any(isinstance(extra, Meant) and extra.is_filled for extra in extras):
+        return False
+    if field.default is MISSING and field.default_factory is MISSING:
+        return True
     return any(isinstance(rule, Presence) for extra in extras for rule in _rules(extra))
 
 

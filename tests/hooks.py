@@ -7,10 +7,11 @@ Each is a context manager and stands at the one point every call passes
         ada.client.get("/users.json")
     assert seen.steps == 2
 
-    with Failing(throttled, at=1):
+    with Failing(throttled, at=1, times=ALWAYS):
         assert ada.client.get("/users.json").status == 503
 
-Calls are counted from 0, of all operations or of those in `only`.
+Calls are counted from 0, of all operations or of those in `only`; one that fails and is tried
+again counts as two.
 """
 
 from __future__ import annotations
@@ -231,6 +232,21 @@ class Delaying(Around):
 
     def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
         self.wait()
+        return send()
+
+
+class Once(Around):
+    """Lets something else happen before call number `at`, e.g. another process go by."""
+
+    def __init__(self, at: int, action: Callable[[], object]) -> None:
+        self.at = at
+        self.action = action
+        self.seen = 0
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        number, self.seen = self.seen, self.seen + 1
+        if number == self.at:
+            self.action()
         return send()
 
 

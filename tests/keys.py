@@ -24,10 +24,14 @@ def _read(name: str) -> Key:
     public = (_FOLDER / f"{name}.public.asc").read_text()
     return Key(
         name=name,
-        fingerprint=_certificate(public).fingerprint.upper(),
+        fingerprint=fingerprint(public),
         private=(_FOLDER / f"{name}.private.asc").read_text(),
         public=public,
     )
+
+
+def fingerprint(armored: str) -> str:
+    return _certificate(armored).fingerprint.upper()
 
 
 def challenge(text: str, signer_private: str, server_public: str) -> str:

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from chalicelib.crypto import openpgp
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock, resource_types, roles
 from chalicelib.domain.actor import Actor, Session
-from chalicelib.domain.ids import GpgkeyId, RoleId, UserId, new_id
+from chalicelib.domain.ids import GpgkeyId, GroupId, ResourceId, RoleId, UserId, new_id
+from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import signing_keys
 from chalicelib.services.sessions import ISSUER
 from chalicelib.services.users import new_user
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users import Belonging, User
 from tests.client import Client
-from tests.keys import KEYS, Key
+from tests.keys import KEYS, Key, message
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,9 @@ class Somebody:
     key: Key
     gpgkey_id: str
     client: Client
+
+    def __hash__(self) -> int:
+        return hash(self.user.id)
 
     @property
     def id(self) -> UserId:
@@ -73,6 +82,62 @@ def user(name: str, *, admin: bool = False, key: str | None = None) -> Somebody:
     ):
         each.save()
     return Somebody(row, pair, gpgkey.id, Client(access_token(row)))
+
+
+@dataclass(frozen=True)
+class Team:
+    """A group of the tests: what its members' rows say of it."""
+
+    id: GroupId
+    members: tuple[Somebody, ...]
+
+
+def group(*members: Somebody) -> Team:
+    """A group of these members; the first manages it."""
+    team = Team(GroupId(new_id()), members)
+    for member in members:
+        row = User.get(member.id)
+        belonging = Belonging(new_id(), is_admin=member is members[0], created=clock.now())
+        row.groups = {**row.groups, team.id: belonging}
+        row.save()
+    return team
+
+
+def resource(
+    owner: Somebody | Team,
+    shared_with: Mapping[Somebody | Team, PermissionType] | None = None,
+    **fields: Any,
+) -> ResourceId:
+    """A resource as sharing leaves it: whoever has access holds it, with a secret of his own."""
+    granted = {owner: PermissionType.OWNER, **(shared_with or {})}
+    now = clock.now()
+    row = Resource(
+        new_id(),
+        name=None if "metadata" in fields else "mail",
+        permissions={holder.id: _permission(holder, type_) for holder, type_ in granted.items()},
+        created=now,
+        modified=now,
+        created_by=_users(owner)[0].id,
+        modified_by=_users(owner)[0].id,
+    )
+    row.resource_type_id = resource_types.DEFAULT.id
+    for name, value in fields.items():
+        setattr(row, name, value)
+    row.live_type_id = row.resource_type_id
+    row.save()
+    for who in {who for holder in granted for who in _users(holder)}:
+        secret = Holding.new_secret(message(f"of {who.key.name}", who.key.public), who.id)
+        Holding(who.id, row.id, **secret).save()
+    return ResourceId(row.id)
+
+
+def _users(holder: Somebody | Team) -> tuple[Somebody, ...]:
+    return holder.members if isinstance(holder, Team) else (holder,)
+
+
+def _permission(holder: Somebody | Team, type_: PermissionType) -> Permission:
+    aro = "Group" if isinstance(holder, Team) else "User"
+    return Permission(new_id(), aro, holder.id, type_, clock.now(), clock.now())
 
 
 def access_token(row: User) -> str:

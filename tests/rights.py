@@ -11,6 +11,7 @@ from app import app
 from chalicelib.groups import GROUPS, Group
 from chalicelib.settings import settings
 from chalicelib.tables.connection import connection
+from tests.hooks import only_consistent_reads
 
 _TRANSACT = {
     "ConditionCheck": "ConditionCheckItem",
@@ -33,7 +34,7 @@ def group_of(resource: str, method: str) -> Group | None:
 
 @contextmanager
 def rights_of(resource: str, method: str) -> Iterator[None]:
-    """Fail the test when the request uses a table in a way its group may not."""
+    """Fail the test when the request uses a table in a way its group may not, or reads old rows."""
     group = group_of(resource, method)
     request = object()
 
@@ -44,7 +45,7 @@ def rights_of(resource: str, method: str) -> Iterator[None]:
             name = table.removeprefix(settings.table_prefix)
             if group is None or not group.allows(action, name):
                 raise ForbiddenUse(f"group {group and group.name} may not {action} on {name}")
-        return send()
+        return only_consistent_reads(operation, parameters, send)
 
     connection.hooks.append(check)
     before = _request.set(request)

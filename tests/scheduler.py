@@ -21,6 +21,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import factorial, prod
 from typing import Any
 
@@ -192,7 +193,7 @@ def _branches(turns: Sequence[Turn], start: int) -> Iterator[list[int]]:
 
 def _switches(turns: Sequence[Turn], order: Sequence[int]) -> int:
     """How often this order takes the turn from one who could have gone on."""
-    pairs = zip(order, order[1:], strict=False)
+    pairs = pairwise(order)
     return sum(
         before != after and before in turns[at].able for at, (before, after) in enumerate(pairs, 1)
     )

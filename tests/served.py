@@ -1,4 +1,4 @@
-"""Keyhaven in a process of its own, as `make serve` runs it, with its first administrator set up."""
+"""Keyhaven in a process of its own, as `make serve` runs it, with an administrator set up."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import requests
 from tests.keys import KEYS, Key
 
 ROOT = Path(__file__).parents[1]
+OUTPUT = "output.txt"
 PATIENCE = 60
 """Seconds the process may take to serve; it needs one, on a machine with nothing else to do."""
 
@@ -35,8 +36,14 @@ class Served:
 @contextmanager
 def serving(folder: Path, *, dialect: str, key: Key = KEYS["ada"]) -> Iterator[Served]:
     """Serve from an empty `folder`; the first administrator is Ada, with `key`."""
-    output = folder / "output.txt"
-    with output.open("wb") as screen:
+    with started(folder, dialect=dialect) as link:
+        yield _set_up(link, key, folder / OUTPUT)
+
+
+@contextmanager
+def started(folder: Path, *, dialect: str) -> Iterator[str]:
+    """Serve from an empty `folder`; the link with which Ada, the first administrator, sets up."""
+    with (folder / OUTPUT).open("wb") as screen:
         process = subprocess.Popen(
             [sys.executable, "-m", "infra.local"],
             cwd=ROOT,
@@ -45,8 +52,7 @@ def serving(folder: Path, *, dialect: str, key: Key = KEYS["ada"]) -> Iterator[S
             stderr=subprocess.STDOUT,
         )
     try:
-        said = _read_when_ready(process, output)
-        yield _set_up(said, key, output)
+        yield _read_link(process, folder / OUTPUT)
     finally:
         process.terminate()
         process.wait(PATIENCE)
@@ -58,22 +64,23 @@ def _environment(folder: Path, dialect: str) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], **chosen, **person}
 
 
-def _read_when_ready(process: subprocess.Popen[bytes], output: Path) -> str:
-    """What the process says until it serves."""
+def _read_link(process: subprocess.Popen[bytes], output: Path) -> str:
+    """What the process says when it serves."""
     deadline = time.monotonic() + PATIENCE
     while "Ctrl-C" not in (said := output.read_text()):
         assert process.poll() is None, said
         assert time.monotonic() < deadline, said
         time.sleep(0.02)
-    return said
-
-
-def _set_up(said: str, key: Key, output: Path) -> Served:
-    """Follow the printed link, as the first administrator does."""
-    link = re.search(r"(http://\S+)/setup/start/(\S+)/(\S+)", said)
+    link = re.search(r"http://\S+/setup/start/\S+", said)
     assert link is not None, said
-    url, user_id, token = link.groups()
-    assert requests.get(f"{link[0]}.json", timeout=PATIENCE).status_code == 200
+    return link[0]
+
+
+def _set_up(link: str, key: Key, output: Path) -> Served:
+    """Follow the link, as the first administrator does."""
+    assert requests.get(f"{link}.json", timeout=PATIENCE).status_code == 200
+    url, _, ids = link.partition("/setup/start/")
+    user_id, _, token = ids.partition("/")
     completed = requests.post(
         f"{url}/setup/complete/{user_id}.json",
         json={

@@ -26,14 +26,14 @@ class Handshake:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Wrapped:
+class _WrappedBody:
     gpg_auth: Annotated[Handshake, if_object] = field(default_factory=Handshake)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class HandshakeBody:
     gpg_auth: Annotated[Handshake | Unset, if_object] = UNSET
-    data: Annotated[_Wrapped, if_object] = field(default_factory=_Wrapped)
+    data: Annotated[_WrappedBody, if_object] = field(default_factory=_WrappedBody)
     """Some clients wrap the same in one more level."""
 
     @property

@@ -7,13 +7,15 @@ from typing import Any
 from chalicelib.bodies.rules import Rule
 from chalicelib.domain.armor import BadArmor, read_message
 
-LONGEST_MESSAGE = 1_000_000
-"""Characters; what a row and its parts can hold."""
+LONGEST_SECRET = 390_000
+"""Characters; a row holds 400 KB in all, and this one little else."""
+LONGEST_METADATA = 200_000
+"""Characters; the same row holds the access list."""
 
 
 def _is_message(value: Any) -> bool:
-    """Whether it can be stored as a message. One that is too long is not read at all."""
-    if not isinstance(value, str) or len(value) > LONGEST_MESSAGE:
+    """Whether it can be stored as a message. One too long for any field is not read at all."""
+    if not isinstance(value, str) or len(value) > LONGEST_SECRET:
         return False
     try:
         read_message(value)
@@ -22,12 +24,15 @@ def _is_message(value: Any) -> bool:
     return True
 
 
-message_length = Rule(
-    "maxLength",
-    f"The {{field}} length should be maximum {LONGEST_MESSAGE} characters.",
-    lambda value: not isinstance(value, str) or len(value) <= LONGEST_MESSAGE,
-    schema={"maxLength": LONGEST_MESSAGE},
-)
+def message_length(limit: int) -> Rule:
+    """Unlike other texts, what is no text breaks the rules of a message only."""
+    return Rule(
+        "maxLength",
+        f"The {{field}} length should be maximum {limit} characters.",
+        lambda value: not isinstance(value, str) or len(value) <= limit,
+        schema={"maxLength": limit},
+    )
+
 
 _IS_MESSAGE = "The message should be a valid ASCII-armored OpenPGP message."
 openpgp_message = Rule("isValidOpenPGPMessage", _IS_MESSAGE, _is_message)

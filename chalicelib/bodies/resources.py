@@ -8,7 +8,13 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.openpgp import message_length, openpgp_message, parsable_metadata
+from chalicelib.bodies.openpgp import (
+    LONGEST_METADATA,
+    LONGEST_SECRET,
+    message_length,
+    openpgp_message,
+    parsable_metadata,
+)
 from chalicelib.bodies.rules import (
     UNSET,
     TakenAs,
@@ -16,6 +22,7 @@ from chalicelib.bodies.rules import (
     ascii_only,
     at_most,
     expired,
+    filled,
     in_list,
     max_length,
     not_empty,
@@ -69,21 +76,25 @@ def _type_of(format_: Format) -> Any:
 
 _v4_type = _type_of(Format.V4)
 _v5_type = _type_of(Format.V5)
-NOT_A_V5_TYPE = _v5_type.broken("resource_type_id")
-"""What is said of a v5 payload whose type is none of v5."""
+
+
+Message = Annotated[str, not_empty, ascii_only, message_length(LONGEST_SECRET), openpgp_message]
+Metadata = Annotated[
+    str, not_empty, ascii_only, message_length(LONGEST_METADATA), parsable_metadata
+]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OwnerSecretBody:
-    data: Annotated[str, not_empty, ascii_only, message_length, openpgp_message]
-    user_id: object
+    data: Message
+    user_id: Annotated[object, filled]
     """Missing only where the entry is no secret at all; the creator is meant in any case."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SecretBody:
     user_id: Annotated[str, uuid]
-    data: Annotated[str, not_empty, ascii_only, message_length, openpgp_message]
+    data: Message
 
 
 OwnerSecret = Annotated[
@@ -105,7 +116,7 @@ class V4Creation:
         utf8_extended,
         max_length(dialect.longest_name),
     ]
-    resource_type_id: Annotated[str, uuid, _v4_type]
+    resource_type_id: Annotated[str, filled, uuid, _v4_type]
     secrets: OwnerSecret
     username: Annotated[str | None, utf8_extended, max_length(dialect.longest_name)] = None
     uri: Annotated[str | None, utf8, max_length(_LONGEST_URI)] = None
@@ -116,8 +127,8 @@ class V4Creation:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class V5Creation:
-    metadata: Annotated[str, not_empty, ascii_only, message_length, parsable_metadata]
-    metadata_key_id: Annotated[str, uuid]
+    metadata: Metadata
+    metadata_key_id: Annotated[str, filled, uuid]
     metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
     resource_type_id: Annotated[str, uuid, _v5_type]
     secrets: OwnerSecret
@@ -151,12 +162,27 @@ class V5Touch:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class V5Update:
-    metadata: Annotated[str, not_empty, ascii_only, message_length, parsable_metadata]
-    metadata_key_id: Annotated[str, uuid]
+    metadata: Metadata
+    metadata_key_id: Annotated[str, filled, uuid]
     metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
     resource_type_id: Annotated[str | None, uuid, _v5_type] = None
     expired: Annotated[datetime | Unset | None, expired] = UNSET
     secrets: Secrets = UNSET
+
+
+Creation = V4Creation | V5Creation
+Update = V4Update | V5Touch | V5Update
+
+
+def description(body: Creation | Update) -> dict[str, Any]:
+    """The descriptive fields a body sets: those it has, and those of the other format to null."""
+    if isinstance(body, V5Touch):
+        return {}
+    is_v5 = isinstance(body, V5Creation | V5Update)
+    own, others = (V5_FIELDS, V4_FIELDS) if is_v5 else (V4_FIELDS, V5_FIELDS)
+    values = {name: getattr(body, name) for name in own}
+    sent = {name: value for name, value in values.items() if value is not UNSET}
+    return dict.fromkeys(others) | sent
 
 
 def format_of(members: Mapping[str, Any], own_key_id: str | None) -> Format | None:
@@ -166,31 +192,33 @@ def format_of(members: Mapping[str, Any], own_key_id: str | None) -> Format | No
     """
     members = _with_own_key(members, own_key_id)
     missing = [name for name in V5_FIELDS if members.get(name) is None]
+    has_v4_fields = any(members.get(name) is not None for name in V4_FIELDS)
     if len(missing) == len(V5_FIELDS):
-        return Format.V4 if any(name in members for name in V4_FIELDS) else None
+        return Format.V4 if has_v4_fields else None
     if missing:
         raise Invalid("Few fields are missing for the V5.")
-    if any(members.get(name) is not None for name in V4_FIELDS):
+    if has_v4_fields:
         raise Invalid("V4 related fields are not supported for V5.")
     return Format.V5
 
 
-def read_creation(draft: Draft[Any], own_key_id: str | None) -> V4Creation | V5Creation:
+def read_creation(draft: Draft[Any], own_key_id: str | None) -> Creation:
     """The body in the format it is in; one that describes nothing lacks a name."""
-    members = _with_own_key(draft.members, own_key_id)
-    if members.get("resource_type_id") is None:
-        members = {**members, "resource_type_id": resource_types.DEFAULT.id}
+    members = _with_default_type(_with_own_key(draft.members, own_key_id))
     if format_of(members, own_key_id) is Format.V5:
         return Draft(V5Creation, members).read(INVALID)
     return Draft(V4Creation, members).read(INVALID)
 
 
-def read_update(
-    draft: Draft[Any], own_key_id: str | None, stored: Format
-) -> V4Update | V5Touch | V5Update:
-    """The body in the format it is in; one that describes nothing keeps the stored one."""
+def read_update(draft: Draft[Any], own_key_id: str | None, stored: Format) -> Update:
+    """The body in the format it is in; one that describes nothing keeps the stored one.
+
+    One that names no type keeps the stored type, unless it changes the format.
+    """
     members = _with_own_key(draft.members, own_key_id)
     sent = format_of(members, own_key_id)
+    if sent not in (None, stored):
+        members = _with_default_type(members)
     if sent is Format.V5:
         return Draft(V5Update, members).read(INVALID)
     if sent is None and stored is Format.V5:
@@ -201,4 +229,11 @@ def read_update(
 def _with_own_key(members: Mapping[str, Any], own_key_id: str | None) -> Mapping[str, Any]:
     if members.get("metadata_key_type") == "user_key" and members.get("metadata_key_id") is None:
         return {**members, "metadata_key_id": own_key_id}
+    return members
+
+
+def _with_default_type(members: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The default type is a v4 one: a v5 payload without a type is refused for it."""
+    if members.get("resource_type_id") is None:
+        return {**members, "resource_type_id": resource_types.DEFAULT.id}
     return members

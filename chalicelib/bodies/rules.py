@@ -83,13 +83,19 @@ class TakenAs:
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What a field should be that its body does not check itself, for the description."""
+    """What the description of a body tells that its rules do not."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[Rule, ...] = ()
+    """Rules of a field that are not asked when the body is read."""
+    is_filled: bool = False
 
 
 def meant(*rules: Rule) -> Meant:
     return Meant(rules)
+
+
+filled = Meant(is_filled=True)
+"""For a required field that is filled in, where the client sends none, before the reading."""
 
 
 if_object = TakenAs(lambda sent: sent if isinstance(sent, dict) else UNSET)

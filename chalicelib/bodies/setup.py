@@ -64,17 +64,17 @@ class RecoveryBody:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Token:
+class _TokenBody:
     token: Annotated[object, meant(required, uuid)] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class _Key:
+class _KeyBody:
     armored_key: Annotated[object, meant(required, utf8)] = None
 
 
 @dataclass(frozen=True, slots=True)
-class _User:
+class _UserBody:
     locale: Annotated[object, meant(utf8)] = None
 
 
@@ -82,11 +82,11 @@ class _User:
 class CompletionBody:
     """The end of a setup or of a recovery: the token of the e-mail, and the user's key."""
 
-    authentication_token: Annotated[_Token, if_object] = field(default_factory=_Token)
-    authenticationtoken: Annotated[_Token, if_object] = field(default_factory=_Token)
+    authentication_token: Annotated[_TokenBody, if_object] = field(default_factory=_TokenBody)
+    authenticationtoken: Annotated[_TokenBody, if_object] = field(default_factory=_TokenBody)
     """How old clients spell it."""
-    gpgkey: Annotated[_Key, if_object] = field(default_factory=_Key)
-    user: Annotated[_User, if_object] = field(default_factory=_User)
+    gpgkey: Annotated[_KeyBody, if_object] = field(default_factory=_KeyBody)
+    user: Annotated[_UserBody, if_object] = field(default_factory=_UserBody)
 
     @property
     def token(self) -> str:
@@ -122,7 +122,7 @@ class CompletionBody:
 class AbortBody:
     """The end of a recovery the user does not want."""
 
-    authentication_token: Annotated[_Token, if_object] = field(default_factory=_Token)
+    authentication_token: Annotated[_TokenBody, if_object] = field(default_factory=_TokenBody)
 
     def require_token(self) -> str:
         token = self.authentication_token.token

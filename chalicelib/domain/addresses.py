@@ -7,6 +7,8 @@ import unicodedata
 _LOCAL_SIGNS = frozenset("0123456789!#$%&'*+/=?^_`{|}~-")
 _LABEL_SIGNS = frozenset("0123456789-")
 _LONGEST = 320
+_LONGEST_KEY = 1024
+"""Bytes: a folded address is a key of the directory, and DynamoDB's keys end there."""
 _LONGEST_LABEL = 63
 _SHORTEST_TOP = 2
 
@@ -23,6 +25,7 @@ def is_address(text: object) -> bool:
         and bool(labels)
         and all(_is_label(label) for label in labels)
         and _is_top(top)
+        and len(text.casefold().encode()) <= _LONGEST_KEY
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote_plus
 
 from chalicelib.bodies.auth import (
+    Handshake,
     HandshakeBody,
     LoginBody,
     LogoutBody,
@@ -185,14 +186,21 @@ def _step(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Re
         raise Conflict("You are already logged in.")
     sent = body.read(_MALFORMED).handshake
     try:
-        owner = handshake.owner_of(sent.keyid, caller)
+        return _known_step(handshake.owner_of(sent.keyid, caller), sent, caller)
     except UnknownKey as error:
         debug = {"X-GPGAuth-Error": "true", "X-GPGAuth-Debug": error.message}
         return _stage("stage0", message=error.message, status=400, headers=debug)
+
+
+def _known_step(owner: KeyOwner, sent: Handshake, caller: Caller) -> Reply:
     if sent.server_verify_token is not UNSET:
         return _verified(sent.server_verify_token)
     if sent.user_token_result is not UNSET:
         return _signed_in(owner, sent.user_token_result, caller)
+    return _challenged(owner)
+
+
+def _challenged(owner: KeyOwner) -> Reply:
     token = _as_header(handshake.issue_nonce(owner))
     return _stage("stage1", headers={"X-GPGAuth-User-Auth-Token": token})
 

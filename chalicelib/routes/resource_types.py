@@ -28,6 +28,7 @@ _NO_ID = {"resource_type_id": "The resource type identifier should be a UUID."}
     query=Options(contains=frozenset({"resources_count"}), filters={"is-deleted": boolean}),
 )
 def index(actor: Actor, query: Query) -> Sequence[Kind]:
+    """List the types a resource may have."""
     return resource_types.everything(
         is_deleted=bool(query.filter("is-deleted")),
         with_count=actor.is_admin and query.contains("resources_count"),
@@ -42,6 +43,7 @@ def index(actor: Actor, query: Query) -> Sequence[Kind]:
     ids={"resource_type_id": "The resource identifier should be a valid UUID."},
 )
 def view(resource_type_id: ResourceTypeId) -> Kind:
+    """Show a type, with its definition as text."""
     return resource_types.view(resource_type_id)
 
 
@@ -53,6 +55,7 @@ def view(resource_type_id: ResourceTypeId) -> Kind:
     ids=_NO_ID,
 )
 def delete(actor: Actor, resource_type_id: ResourceTypeId) -> None:
+    """Switch a type off that no resource has."""
     resource_types.delete(actor, resource_type_id)
 
 
@@ -65,4 +68,5 @@ def delete(actor: Actor, resource_type_id: ResourceTypeId) -> None:
     ids=_NO_ID,
 )
 def restore(actor: Actor, resource_type_id: ResourceTypeId, body: Draft[Restoration]) -> None:
+    """Switch a type on again."""
     resource_types.restore(actor, resource_type_id, body)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.resources import V4Creation, V4Update
+from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services import resource_lists, resources
+from chalicelib.services import resource_lists, resource_updates, resources
 from chalicelib.services.resource_lists import Wanted
 from chalicelib.services.resources import Seen
 from chalicelib.views import resources as views
@@ -62,8 +62,15 @@ _MEMBERS: dict[str, views.Contained] = {
 """What each contain option adds; `permissions` stands before what goes into it."""
 
 
-@endpoints.get("/resources.json", action="ResourcesIndex.index", access=Access.USER, query=LIST)
+@endpoints.get(
+    "/resources.json",
+    action="ResourcesIndex.index",
+    access=Access.USER,
+    query=LIST,
+    shape=list[views.ResourceJson],
+)
 def index(actor: Actor, query: Query) -> Reply:
+    """List the resources the caller may see."""
     found = resource_lists.search(actor, _wanted(query), with_secrets=query.contains("secret"))
     page, pagination = paginate(_sorted(found, query), query)
     return Reply(_shown(actor, page, query), pagination=pagination)
@@ -75,7 +82,8 @@ def index(actor: Actor, query: Query) -> Reply:
     access=Access.USER,
     query=Options(contains=CONTAINS),
 )
-def view(actor: Actor, resource_id: ResourceId, query: Query) -> Any:
+def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
+    """Show a resource."""
     [shown] = _shown(actor, [resources.view(actor, resource_id)], query)
     return shown
 
@@ -84,22 +92,26 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> Any:
     "/resources.json",
     action="ResourcesAdd.add",
     access=Access.USER,
-    body=V4Creation,
+    body=V4Creation | V5Creation,
     message="The resource has been added successfully.",
 )
-def create(actor: Actor, body: Draft[Any]) -> Any:
-    return _changed(actor, resources.create(actor, body))
+def create(
+    actor: Actor, body: Draft[Any], idempotency_key: str | None
+) -> views.ChangedResourceJson:
+    """Create a resource the caller owns."""
+    return _changed(actor, resources.create(actor, body, idempotency_key))
 
 
 @endpoints.put(
     "/resources/{resource_id}.json",
     action="ResourcesUpdate.update",
     access=Access.USER,
-    body=V4Update,
+    body=V4Update | V5Touch | V5Update,
     message="The resource has been updated successfully.",
 )
-def update(actor: Actor, resource_id: ResourceId, body: Draft[Any]) -> Any:
-    return _changed(actor, resources.update(actor, resource_id, body))
+def update(actor: Actor, resource_id: ResourceId, body: Draft[Any]) -> views.ChangedResourceJson:
+    """Change a resource; members that are not sent keep their values."""
+    return _changed(actor, resource_updates.update(actor, resource_id, body))
 
 
 @endpoints.delete(
@@ -110,6 +122,7 @@ def update(actor: Actor, resource_id: ResourceId, body: Draft[Any]) -> Any:
     message="The resource has been deleted successfully.",
 )
 def delete(actor: Actor, resource_id: ResourceId) -> None:
+    """Delete a resource."""
     resources.delete(actor, resource_id)
 
 
@@ -126,7 +139,11 @@ def _wanted(query: Query) -> Wanted:
 
 
 def _sorted(found: list[Seen], query: Query) -> list[Seen]:
-    """The resources in the order asked for; what lacks a field comes before what has it."""
+    """The resources in the order asked for; what lacks a field comes before what has it.
+
+    Those that are equal stand in the order of their identifiers, on every page the same.
+    """
+    found.sort(key=lambda seen: seen.row["id"]["S"])
     for name, descends in reversed(query.order):
         found.sort(key=_sort_key(name.partition(".")[2]), reverse=descends)
     return found
@@ -136,7 +153,7 @@ def _sort_key(column: str) -> Callable[[Seen], str]:
     return lambda seen: seen.row[column]["S"].casefold() if column in seen.row else ""
 
 
-def _shown(actor: Actor, page: Collection[Seen], query: Query) -> list[dict[str, Any]]:
+def _shown(actor: Actor, page: Collection[Seen], query: Query) -> list[views.ResourceJson]:
     """The resources with the members the client asked for, each kind of row read once."""
     if query.contains("secret"):
         resource_lists.log_secret_reads(actor, page)
@@ -163,7 +180,7 @@ def _users_in(query: Query) -> Callable[[Seen], list[str]]:
     return users
 
 
-def _changed(actor: Actor, seen: Seen) -> dict[str, Any]:
+def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
     return views.changed(seen, _strongest(actor, seen))
 
 

@@ -19,4 +19,5 @@ endpoints = Endpoints(__name__)
     view=views.secret,
 )
 def view(actor: Actor, resource_id: ResourceId) -> RawRow:
+    """Show the caller's own secret of a resource."""
     return secrets.view(actor, resource_id)

@@ -1,16 +1,20 @@
-"""Users: who is there, and how one is invited and brought back."""
+"""Users: who is there, and how one is invited, changed and brought back."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
-from chalicelib.bodies.users import InvitationBody
+from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Forbidden
-from chalicelib.services import users
+from chalicelib.services import people, user_edits, users
 from chalicelib.services.people import Person
+from chalicelib.services.users import Wanted
+from chalicelib.tables.users import User
 from chalicelib.views import users as views
 from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints, nothing, text
@@ -20,40 +24,50 @@ from chalicelib.web.reply import Reply
 
 endpoints = Endpoints(__name__)
 
-_CONTAINS = frozenset({"gpgkey", "profile", "role", "groups_users", "last_logged_in"})
+_NEVER = datetime.min.replace(tzinfo=UTC)
+CONTAINS = frozenset({"gpgkey", "profile", "role", "groups_users", "last_logged_in"})
+SORTS: dict[str, Callable[[User], Any]] = {
+    "Users.username": lambda user: user.username.casefold(),
+    "Users.created": lambda user: user.created,
+    "Users.modified": lambda user: user.modified,
+    "Users.last_logged_in": lambda user: user.last_logged_in or _NEVER,
+    "Profiles.first_name": lambda user: user.first_name.casefold(),
+    "Profiles.last_name": lambda user: user.last_name.casefold(),
+    "Profiles.created": lambda user: user.created,
+    "Profiles.modified": lambda user: user.modified,
+}
 LIST = Options(
-    contains=_CONTAINS,
-    default_contains=_CONTAINS,
+    contains=CONTAINS,
+    default_contains=CONTAINS,
     aliases={"LastLoggedIn": "last_logged_in"},
     filters={
         "search": search,
-        "has-access": one_id("resource id"),
+        "has-access": one_id("resource id", "Multiple has-access filters are not supported."),
         "has-groups": ids("group id"),
         "is-admin": boolean,
         "is-active": boolean,
     },
-    sortable=(
-        "Users.username",
-        "Users.created",
-        "Users.modified",
-        "Users.last_logged_in",
-        "Profiles.first_name",
-        "Profiles.last_name",
-        "Profiles.created",
-        "Profiles.modified",
-    ),
+    sortable=tuple(SORTS),
     default_order=(("Users.username", False),),
     is_paginated=True,
 )
 
 
 @endpoints.get(
-    "/users.json", action="UsersIndex.index", access=Access.USER, query=LIST, view=views.people
+    "/users.json",
+    action="UsersIndex.index",
+    access=Access.USER,
+    query=LIST,
+    shape=list[views.ListedJson],
 )
 def index(actor: Actor, query: Query) -> Reply:
     """List users; those who have yet to set up only for administrators."""
-    page, pagination = paginate(users.everybody(actor), query)
-    return Reply(page, pagination=pagination)
+    found = users.search(actor, _wanted(query))
+    for name, descends in reversed(query.order):
+        found.sort(key=SORTS[name], reverse=descends)
+    page, pagination = paginate(found, query)
+    shown = people.with_keys(page) if query.contains("gpgkey") else map(Person, page)
+    return Reply(views.listed(shown, query.contained), pagination=pagination)
 
 
 @endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC, view=text)
@@ -98,4 +112,28 @@ def recover(actor: Actor | None, body: Draft[RecoveryBody]) -> None:
     """Send a person a new link, by mail."""
     if actor is not None and not actor.is_admin:
         raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
-    users.recover(body)
+    users.recover(actor, body)
+
+
+@endpoints.route(
+    "/users/{user}.json",
+    ("PUT", "POST"),
+    action="UsersEdit.editPost",
+    access=Access.USER,
+    body=UserEditBody,
+    view=views.person,
+    message="The user has been updated successfully.",
+)
+def edit(actor: Actor, user: str, body: Draft[UserEditBody]) -> Person:
+    """Change a user's names and, for administrators, his role and suspension."""
+    return user_edits.edit(actor, user, body)
+
+
+def _wanted(query: Query) -> Wanted:
+    return Wanted(
+        search=query.filter("search"),
+        groups=query.filter("has-groups") or (),
+        resource_id=query.filter("has-access"),
+        is_admin=query.filter("is-admin") is not None,
+        is_active=query.filter("is-active"),
+    )

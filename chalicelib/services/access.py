@@ -9,6 +9,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services import people
 from chalicelib.tables.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -45,6 +46,16 @@ def require(
     if permission.aro_id == actor.id:
         return Grant((item.is_unchanged(),))
     return Grant((item.is_unchanged(), User.belongs_to(actor.id, GroupId(permission.aro_id))))
+
+
+def users_with_access(item: Item) -> set[UserId]:
+    """Return the users who have access, directly or through a group."""
+    direct = user_holders(item)
+    groups = item.permissions.keys() - direct
+    if not groups:
+        return direct
+    members = (user for user in people.everybody() if groups & user.groups.keys())
+    return direct | {UserId(user.id) for user in members}
 
 
 def user_holders(item: Item) -> set[UserId]:

@@ -15,12 +15,13 @@ def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
     His row becomes a condition of the transaction, so that two who are demoted at the
     same moment, each because of the other, are not both.
     """
-    others = (other for other in people.everybody() if other.id != user.id and _stays(other))
+    others = (other for other in people.everybody() if other.id != user.id and stays(other))
     other = next(others, None)
     if other is None:
         raise otherwise
     tx.require(User.stays_administrator(UserId(other.id)))
 
 
-def _stays(user: User) -> bool:
+def stays(user: User) -> bool:
+    """Whether he is an active administrator of whom no end is set: it may lie ahead."""
     return user.is_admin and user.active and user.disabled is None

@@ -85,7 +85,10 @@ def issue_nonce(owner: KeyOwner) -> str:
     nonce = new_id()
     now = clock.timestamp()
     text = f"{PROTOCOL}|{NONCE_LENGTH}|{nonce}|{PROTOCOL}"
-    sealed = server_key.get().seal(text, owner.gpgkey.armored_key)
+    try:
+        sealed = server_key.get().seal(text, owner.gpgkey.armored_key)
+    except BadMessage:  # the key can no longer be encrypted to
+        raise UnknownKey("User not found.") from None
     with Transaction() as tx:
         tx.create(
             Token(

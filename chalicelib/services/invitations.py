@@ -13,6 +13,11 @@ from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 LINK_SECONDS = 10 * 24 * 3600
+WELCOME = "invitation"
+"""The mail by which an administrator invites."""
+REMINDER = "reminder"
+"""The mail to an invited person who asked for another link himself."""
+_RECOVERY = "recovery"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +33,22 @@ class Link:
         tx.create(self.mail)
 
 
-def setup_link(user: User) -> Link:
+def setup_link(user: User, template: str) -> Link:
     token = new_id()
     address = f"{settings.base_url}/setup/start/{user.id}/{token}"
-    return _link(user, REGISTER, token, "invitation", address)
+    return _link(user, REGISTER, token, template, address)
 
 
 def recovery_link(user: User, case: str) -> Link:
     token = new_id()
     address = f"{settings.base_url}/setup/recover/start/{user.id}/{token}?case={case}"
-    return _link(user, RECOVER, token, "recovery", address)
+    return _link(user, RECOVER, token, _RECOVERY, address)
 
 
-def decoy() -> Token:
-    """A row that means nothing, for who asks about an address nobody has."""
-    return Token(new_id(), kind="decoy", expires=clock.timestamp())
+def add_decoy(tx: Transaction) -> None:
+    """Write rows that mean nothing, as many as a link and its condition take."""
+    for _ in range(3):
+        tx.create(Token(new_id(), kind="decoy", expires=clock.timestamp()))
 
 
 def link_hash(kind: str, user_id: UserId, token: str) -> str:

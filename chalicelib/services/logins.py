@@ -65,13 +65,52 @@ def log_in(user_id: object, challenge: object, caller: Caller) -> str:
     user, gpgkey = _find_user(UserId(identifier), caller)
     try:
         verify_token, expiry = _read_challenge(challenge, gpgkey.armored_key)
-        tokens = _open_session(user, verify_token, expiry)
+        session, tokens = new_session(user)
+        answer = _sealed(tokens, verify_token, gpgkey.armored_key)
+        open_session(user, session, tokens, verify_token=verify_token, expiry=expiry)
     except _BadChallenge as error:
         _alert(error.step, user.id, caller)
         sources.count_failure(caller)
         raise Invalid(INVALID) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
-    return _sealed(tokens, verify_token, gpgkey.armored_key)
+    return answer
+
+
+def new_session(user: User) -> tuple[str, Tokens]:
+    """Tokens for a session of this name, which is not open yet."""
+    session = new_id()
+    return session, _tokens(user.id, session, new_id())
+
+
+def open_session(
+    user: User, session: str, tokens: Tokens, *, verify_token: str, expiry: int
+) -> None:
+    """Open a session by spending a verify token, which is good until `expiry`."""
+    with Transaction() as tx:
+        tx.create(
+            Token(
+                token_hash(CHALLENGE, f"{user.id}:{verify_token.lower()}"),
+                kind=CHALLENGE,
+                user_id=user.id,
+                expires=expiry + LONGEST_AHEAD,
+            ),
+            otherwise=_BadChallenge("replay"),
+        )
+        tx.update(
+            user,
+            User.last_logged_in.set(clock.now()),
+            provided=user.still_may_sign_in(clock.now()).condition,
+        )
+        tx.create(
+            Token(
+                token_hash(BEARER, session),
+                kind=BEARER,
+                user_id=user.id,
+                epoch=user.session_epoch,
+                expires=clock.timestamp() + REFRESH_SECONDS,
+            )
+        )
+        tx.create(_refresh_row(tokens.refresh_token, user.id, session))
 
 
 def refresh(user_id: object, refresh_token: object, caller: Caller) -> Tokens:
@@ -162,37 +201,6 @@ def _read_expiry(value: object) -> int:
     if not now < expiry <= now + LONGEST_AHEAD:
         raise _BadChallenge("expiry")
     return int(expiry)
-
-
-def _open_session(user: User, verify_token: str, expiry: int) -> Tokens:
-    now = clock.timestamp()
-    session, refresh_token = new_id(), new_id()
-    with Transaction() as tx:
-        tx.create(
-            Token(
-                token_hash(CHALLENGE, f"{user.id}:{verify_token.lower()}"),
-                kind=CHALLENGE,
-                user_id=user.id,
-                expires=expiry + LONGEST_AHEAD,
-            ),
-            otherwise=_BadChallenge("replay"),
-        )
-        tx.update(
-            user,
-            User.last_logged_in.set(clock.now()),
-            provided=user.still_may_sign_in(clock.now()).condition,
-        )
-        tx.create(
-            Token(
-                token_hash(BEARER, session),
-                kind=BEARER,
-                user_id=user.id,
-                epoch=user.session_epoch,
-                expires=now + REFRESH_SECONDS,
-            )
-        )
-        tx.create(_refresh_row(refresh_token, user.id, session))
-    return _tokens(user.id, session, refresh_token)
 
 
 def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
@@ -289,7 +297,10 @@ def _sealed(tokens: Tokens, verify_token: str, armored_key: str) -> str:
         "access_token": tokens.access_token,
         "refresh_token": tokens.refresh_token,
     }
-    return server_key.get().seal(json.dumps(answer), armored_key)
+    try:
+        return server_key.get().seal(json.dumps(answer), armored_key)
+    except BadMessage as error:  # the key can no longer be encrypted to
+        raise _BadChallenge(error.step) from None
 
 
 def _require_uuid(value: object, message: str) -> str:

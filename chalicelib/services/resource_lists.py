@@ -8,19 +8,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.services.resources import Seen
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
+from chalicelib.tables.operations import require_finished
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.settings import RESOURCE_TYPES, Setting
-
-_TYPES = Setting.named(RESOURCE_TYPES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +40,19 @@ def search(actor: Actor, wanted: Wanted, *, with_secrets: bool) -> list[Seen]:
     """Return the resources the actor may see and asks for, in no order."""
     holdings = [row for row in _holdings(actor, wanted, with_secrets) if _is_held_so(row, wanted)]
     keys = {Resource.by_id(ResourceId(row["item_id"]["S"])): row for row in holdings}
-    rows = reading.read([*keys, _TYPES])
-    deleted_types = _deleted_types(rows.find(Setting, RESOURCE_TYPES))
+    rows = reading.read([*keys, TYPES])
+    hidden = deleted_types(rows)
     found = ((rows.raw(key), holding) for key, holding in keys.items())
-    return [
+    seen = [
         Seen(row, holding)
         for row, holding in found
         if row is not None
-        and row["resource_type_id"]["S"] not in deleted_types
+        and row["resource_type_id"]["S"] not in hidden
         and _is_wanted(actor, row, wanted)
     ]
+    if with_secrets:
+        require_finished(*(Resource.from_raw(s.row) for s in seen if "operation" in s.row))
+    return seen
 
 
 def log_secret_reads(actor: Actor, seen: Collection[Seen]) -> None:
@@ -120,8 +121,3 @@ def _is_wanted(actor: Actor, row: RawRow, wanted: Wanted) -> bool:
         return False
     kind = row.get("metadata_key_type", {}).get("S")
     return wanted.metadata_key_type in (None, kind)
-
-
-def _deleted_types(types: Setting | None) -> frozenset[str]:
-    marked = (types and types.marks) or {}
-    return frozenset(kind.id for kind in resource_types.RESOURCE_TYPES if kind.slug in marked)

@@ -91,10 +91,10 @@ def _require_deletable(kind: ResourceType, marks: dict[str, str], default: Forma
     if kind.slug in marks:
         raise Invalid("The resource type is already deleted.")
     rest = [each for each in RESOURCE_TYPES if each.slug not in marks and each is not kind]
-    if not rest:
-        raise Invalid("You cannot delete the last resource type available.")
     if kind.format is default and not any(each.format is default for each in rest):
         raise Invalid("You cannot delete the last resource type of the default version.")
+    if not rest:
+        raise Invalid("You cannot delete the last resource type available.")
 
 
 def _read() -> Setting | None:

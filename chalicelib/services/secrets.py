@@ -7,13 +7,13 @@ from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access
-from chalicelib.services.resources import is_type_deleted
+from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import require_finished
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 from chalicelib.tables.transaction import Transaction
 
 MISSING = "The secret does not exist."
@@ -25,17 +25,18 @@ def view(actor: Actor, resource_id: ResourceId) -> RawRow:
     The log row is written in the same step as the secret is read, on the condition that
     the actor holds the item: it stands if, and only if, there was something to read.
     """
-    place, types = Holding.of(actor.id, resource_id), Setting.named(RESOURCE_TYPES)
-    item = Resource.by_id(resource_id)
+    place = Holding.of(actor.id, resource_id)
     rows, is_logged = reading.together(
-        lambda: reading.read([item, place, types]), lambda: _log(actor, resource_id)
+        lambda: reading.read([Resource.by_id(resource_id), place, TYPES]),
+        lambda: _log(actor, resource_id),
     )
     resource = rows.find(Resource, resource_id)
     holding: RawRow | None = rows.raw(place)
     access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
-    if holding is None or "secret_data" not in holding:
+    if resource is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
-    if resource is not None and is_type_deleted(rows, resource.resource_type_id):
+    require_finished(resource)
+    if holding is None or "secret_data" not in holding:
         raise NotFound(MISSING)
     if not is_logged:
         raise Stale
@@ -46,7 +47,7 @@ def _log(actor: Actor, resource_id: ResourceId) -> bool:
     """Note the reading of a secret; say whether there was one to read."""
     try:
         with Transaction() as tx:
-            tx.require(Holding.stands(actor.id, resource_id), otherwise=NotFound(MISSING))
+            tx.require(Holding.has_secret(actor.id, resource_id), otherwise=NotFound(MISSING))
             tx.create(
                 ActionLog.of(resource_id, "Resource.Secrets.read", actor.id, actor.caller),
             )

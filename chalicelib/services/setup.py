@@ -9,7 +9,7 @@ from __future__ import annotations
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
 from chalicelib.crypto import openpgp
-from chalicelib.domain import clock
+from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
@@ -64,17 +64,20 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
 
 
 def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
-    """Spend the link of a person who has shown that he holds the user's key."""
+    """Spend the link of a person who holds the user's key on a new device.
+
+    Nothing else changes: who has the key can sign in by it, and who has not cannot.
+    """
     body = draft.read(BAD_TOKEN)
     user, row = _read(user_id, RECOVER, body.token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
     fingerprint = openpgp.parse_public_key(body.require_key()).fingerprint
-    person = people.with_key(user)
-    if person.gpgkey is None or person.gpgkey.fingerprint != fingerprint:
+    gpgkey = people.with_key(user).gpgkey
+    if gpgkey is None or gpgkey.fingerprint != fingerprint:
         raise Invalid("The key provided does not belong to given user.")
     body.require_token()
-    _spend(_require_link(row, RECOVER))
+    _spend_recovery(user_id, _require_link(row, RECOVER))
 
 
 def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
@@ -83,7 +86,7 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
     user, row = _read(user_id, RECOVER, token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
-    _spend(_require_link(row, RECOVER))
+    _spend_recovery(user_id, _require_link(row, RECOVER))
 
 
 def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
@@ -106,34 +109,34 @@ def _require_link(row: Token | None, kind: str) -> Token:
     return row
 
 
-def _spend(row: Token) -> None:
+def _spend_recovery(user_id: UserId, link: Token) -> None:
     with Transaction() as tx:
-        _spend_in(tx, row, RECOVER)
+        tx.require(User.is_able(user_id, clock.now()))
+        _spend(tx, link, RECOVER)
 
 
-def _spend_in(tx: Transaction, row: Token, kind: str) -> None:
-    tx.update(
-        row,
-        Token.spent.set(clock.now()),
-        provided=Token.unspent(kind, clock.timestamp()),
-        otherwise=Invalid(BAD_TOKEN),
-    )
+def _spend(tx: Transaction, link: Token, kind: str) -> None:
+    """Use the link up. Who finds it used meanwhile is told so when he is decided again."""
+    unspent = Token.unspent(kind, clock.timestamp())
+    tx.update(link, Token.spent.set(clock.now()), provided=unspent)
 
 
 def _store(user: User, link: Token, gpgkey: Gpgkey, locale: str | None, caller: Caller) -> None:
-    changes = [User.active.set(True), User.gpgkey_id.set(gpgkey.id), User.modified.set(clock.now())]
-    if locale is not None:
-        changes.append(User.locale.set(locale))
+    now, user_id = clock.now(), UserId(user.id)
+    setup = {"active": True, "gpgkey_id": gpgkey.id, "locale": locale, "modified": now}
     taken = {"fingerprint": {"_isUnique": "The fingerprint is already in use."}}
     with Transaction() as tx:
-        tx.update(user, *changes, provided=User.is_waiting(UserId(user.id)).condition)
-        _spend_in(tx, link, REGISTER)
+        tx.update(user, *User.set_to(setup), provided=User.is_waiting(user_id, now).condition)
+        _spend(tx, link, REGISTER)
         tx.create(
             Claim.fingerprint(gpgkey.fingerprint, gpgkey.id, user.id),
             otherwise=Invalid("The OpenPGP key data is not valid.", taken),
         )
         tx.create(gpgkey)
         tx.create(ActionLog.of(user.id, "Users.activated", user.id, caller))
+    audit.write(
+        "setup", actor=user.id, object=gpgkey.id, result="success", request_id=caller.request_id
+    )
 
 
 def _gpgkey(user_id: UserId, key: openpgp.PublicKey) -> Gpgkey:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, InvitationBody
 from chalicelib.domain import clock, roles
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict
@@ -16,8 +18,14 @@ def is_founded() -> bool:
 
 
 def found(username: str, first_name: str, last_name: str) -> str:
-    """Add the first administrator, once; return the address that leads to his setup."""
-    administrator = users.new_user(username, first_name, last_name)
+    """Invite the first administrator; return the address that leads to his setup.
+
+    A tenant is founded once: the row that says so is created with the administrator, and
+    whoever tries again, or at the same moment, changes nothing.
+    """
+    profile = {"first_name": first_name, "last_name": last_name}
+    body = Draft(InvitationBody, {"username": username, "profile": profile}).read(INVALID)
+    administrator = users.new_user(body.username, first_name, last_name)
     administrator.role_id = roles.ADMIN.id
     founding = Setting(TENANT, value={"administrator": administrator.id}, modified=clock.now())
     with Transaction() as tx:

@@ -12,7 +12,7 @@ joins there and nowhere else.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextvars import ContextVar, copy_context
 from functools import partial, reduce
 from itertools import count
@@ -39,7 +39,7 @@ Hook = Callable[[str, Json, Send], Json]
 current_branch: ContextVar[tuple[int, int] | None] = ContextVar("current_branch", default=None)
 """Of calls that are made together: which group the present one is in, and which of it.
 
-For hooks that count how many round trips follow each other.
+`None` for a call made alone. For hooks that count how many round trips follow each other.
 """
 
 _OVERLOAD = frozenset(
@@ -111,16 +111,21 @@ class _RowParsers(ResponseParserFactory):  # type: ignore[misc]
 class StorageConnection(Connection):
     """PynamoDB's connection, with the hooks around each call and our errors out of it."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self,
+        endpoint: str | None = settings.dynamodb_endpoint,
+        parallel_calls: int = settings.parallel_calls,
+    ) -> None:
         super().__init__(
             region=settings.region,
-            host=settings.dynamodb_endpoint,
+            host=endpoint,
             connect_timeout_seconds=0.8,
             read_timeout_seconds=2.5,
             max_retry_attempts=0,  # calls are tried again here, in the pace of `pace`
-            max_pool_connections=max(10, settings.parallel_calls),
+            max_pool_connections=max(10, parallel_calls),
         )
         self.hooks: list[Hook] = []
+        self._parallel_calls = parallel_calls
         self._groups = count()
         self._session: botocore.session.Session | None = None
         self._threads: ThreadPoolExecutor | None = None
@@ -142,15 +147,22 @@ class StorageConnection(Connection):
         return self._make_api_call(operation, parameters)
 
     def together(self, calls: Sequence[Callable[[], Any]]) -> list[Any]:
-        """Run independent calls side by side, and return their results in order."""
-        _ = self.client  # opened before there are threads
+        """Run independent calls side by side, and return their results in order.
+
+        All have ended when one of them raises. Calls inside of such a call run in turn: they
+        would wait for threads that wait for them.
+        """
+        if current_branch.get() is not None:
+            return [call() for call in calls]
         group = next(self._groups)
         branches = [partial(self._run, (group, n), call) for n, call in enumerate(calls)]
-        if settings.parallel_calls == 1 or len(calls) == 1:
+        if self._parallel_calls == 1 or len(calls) == 1:
             return [copy_context().run(branch) for branch in branches]
+        _ = self.client  # opened before there are threads
         if self._threads is None:
-            self._threads = ThreadPoolExecutor(settings.parallel_calls)
+            self._threads = ThreadPoolExecutor(self._parallel_calls)
         futures = [self._threads.submit(copy_context().run, branch) for branch in branches]
+        wait(futures)
         return [future.result() for future in futures]
 
     def _run(self, branch: tuple[int, int], call: Callable[[], Any]) -> Any:

@@ -6,10 +6,15 @@ three in one write.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.update import Action
 from pynamodb.indexes import IncludeProjection, LocalSecondaryIndex
 
-from chalicelib.domain.ids import AcoId, UserId
+from chalicelib.domain import clock
+from chalicelib.domain.ids import AcoId, UserId, new_id
 from chalicelib.tables import reading
 from chalicelib.tables.base import (
     Check,
@@ -72,6 +77,24 @@ class Holding(Table):
         return reading.query(cls, user_id, index=index, range_condition=condition)
 
     @classmethod
-    def stands(cls, user_id: UserId, item_id: AcoId) -> Check:
-        """The user holds the item now."""
-        return Check(cls.of(user_id, item_id), cls.present())
+    def has_secret(cls, user_id: UserId, item_id: AcoId) -> Check:
+        """The user has a secret of the item now."""
+        return Check(cls.of(user_id, item_id), cls.secret_data.exists())
+
+    @staticmethod
+    def new_secret(data: str, author: str) -> dict[str, Any]:
+        """The attributes of a holding that are its secret, as they are when it is new."""
+        now = clock.now()
+        return {
+            "secret_id": new_id(),
+            "secret_data": data,
+            "secret_created": now,
+            "secret_modified": now,
+            "secret_created_by": author,
+            "secret_modified_by": author,
+        }
+
+    @classmethod
+    def setting(cls, values: Mapping[str, Any]) -> list[Action]:
+        """The update that gives attributes these values."""
+        return [getattr(cls, name).set(value) for name, value in values.items()]

@@ -7,7 +7,7 @@ unprocessed keys end here: a caller gets all that was asked for, or `Unavailable
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from pynamodb.expressions.condition import Condition
@@ -66,13 +66,29 @@ def query(
     range_condition: Condition | None = None,
 ) -> list[RawRow]:
     """Read all rows of a hash key, in the order of their range keys."""
-    parameters = _query_parameters(table, hash_key, index, range_condition)
-    rows: list[RawRow] = []
+    return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+
+
+def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
+    """Read these attributes of every row of a table: for maintenance, never in a request."""
+    return _pages(
+        "Scan",
+        {
+            "TableName": table.stored_as(),
+            "ProjectionExpression": ", ".join(f"#{n}" for n in range(len(names))),
+            "ExpressionAttributeNames": {f"#{n}": name for n, name in enumerate(names)},
+            "ConsistentRead": True,
+        },
+    )
+
+
+def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
+    """The rows of all pages, also after one that is empty and has a continuation."""
     while True:
-        answer = connection.call("Query", dict(parameters))
-        rows += answer["Items"]
+        answer = connection.call(operation, dict(parameters))
+        yield from answer["Items"]
         if "LastEvaluatedKey" not in answer:
-            return rows
+            return
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.expressions.condition import Condition
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain.ids import ResourceId
-from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.tables.permissions import PermissionsAttribute
+from chalicelib.tables.versioned import Versioned
 
 
 class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
@@ -22,7 +22,7 @@ class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
     live_type_id = UnicodeAttribute(hash_key=True)
 
 
-class Resource(Table):
+class Resource(Versioned):
     class Meta(TableMeta):
         table_name = table_name("resources")
 
@@ -41,10 +41,8 @@ class Resource(Table):
     expired = TimestampAttribute(null=True)
     deleted = BooleanAttribute(default=False)
     permissions = PermissionsAttribute()
-    version = NumberAttribute(default=1)
-    """Raised by every change of the row; guards each decision taken from it."""
-    operation = UnicodeAttribute(null=True)
-    """A large change that is committed and not yet applied to all rows."""
+    creation_digest = UnicodeAttribute(null=True)
+    """Of the request that created it, where that named an idempotency key."""
     created = TimestampAttribute()
     modified = TimestampAttribute()
     created_by = UnicodeAttribute()
@@ -57,11 +55,3 @@ class Resource(Table):
     @classmethod
     def by_id(cls, resource_id: ResourceId) -> Key:
         return Key(cls, resource_id)
-
-    def unchanged(self) -> Condition:
-        """The condition that the row is still at the version that was read."""
-        condition: Condition = (Resource.version == self.version) & (Resource.deleted == False)
-        return condition
-
-    def is_unchanged(self) -> Check:
-        return Check(self.key, self.unchanged())

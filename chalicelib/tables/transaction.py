@@ -14,6 +14,7 @@ A row appears once: conditions on a row that is also written join the write.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -70,6 +71,7 @@ class _Line:
 class Transaction:
     def __init__(self) -> None:
         self._lines: dict[Key, _Line] = {}
+        self._kept: list[Json] = []
 
     def require(self, check: Check, *, otherwise: Refusal | None = None) -> None:
         """Hold a condition on a row, whether or not the transaction writes it."""
@@ -94,7 +96,7 @@ class Transaction:
         self,
         where: Table | Key,
         *actions: Action,
-        provided: Condition,
+        provided: Condition | None,
         otherwise: Refusal | None = None,
     ) -> None:
         """Change a row that is still as `provided` says."""
@@ -110,8 +112,21 @@ class Transaction:
         """Remove a row that is still as `provided` says."""
         self._add(_Line("Delete", _key(where), provided, otherwise or Stale()))
 
+    def repeat(self, items: Iterable[Json]) -> None:
+        """Write rows as these lines say that were made earlier, whatever stands there now."""
+        self._kept += items
+
+    def join(self, other: Transaction) -> None:
+        """Take over the lines of another, which is then not committed."""
+        for line in other._lines.values():
+            self._add(line)
+
+    def items(self) -> list[Json]:
+        """The lines as DynamoDB takes them."""
+        return [line.item() for line in self._lines.values()] + self._kept
+
     def __len__(self) -> int:
-        return len(self._lines)
+        return len(self._lines) + len(self._kept)
 
     def __enter__(self) -> Self:
         return self
@@ -132,9 +147,9 @@ class Transaction:
         is not carried out a second time.
         """
         lines = list(self._lines.values())
-        assert 0 < len(lines) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
+        assert 0 < len(self) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
         request = {
-            "TransactItems": [line.item() for line in lines],
+            "TransactItems": self.items(),
             "ClientRequestToken": new_id(),
             "ReturnConsumedCapacity": "TOTAL",
         }
@@ -165,7 +180,7 @@ def _send(request: Json) -> list[str | None]:
 
 
 def _raise_first_failed(lines: list[_Line], codes: list[str | None]) -> None:
-    for line, code in zip(lines, codes, strict=True):
+    for line, code in zip(lines, codes, strict=False):  # kept lines have no condition
         if code == _CONDITION_FAILED:
             raise line.otherwise
     if invalid := {code for code in codes if code and code.startswith(("Validation", "Item"))}:
@@ -173,8 +188,10 @@ def _raise_first_failed(lines: list[_Line], codes: list[str | None]) -> None:
 
 
 def _both(one: Condition | None, other: Condition | None) -> Condition | None:
-    if one is None or other is None:
-        return one or other
+    if one is None:
+        return other
+    if other is None:
+        return one
     both: Condition = one & other
     return both
 

@@ -11,6 +11,7 @@ from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, Un
 from pynamodb.constants import MAP
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
+from pynamodb.expressions.update import Action
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import GroupId, UserId
@@ -140,6 +141,15 @@ class User(Table):
             field, value = getattr(User, name), getattr(self, name)
             condition &= field.does_not_exist() if value is None else field == value
         return condition
+
+    @classmethod
+    def set_to(cls, values: Mapping[str, Any]) -> list[Action]:
+        """The actions that give these fields these values; nothing stands for `None`."""
+        fields = {name: getattr(cls, name) for name in values}
+        return [
+            fields[name].remove() if value is None else fields[name].set(value)
+            for name, value in values.items()
+        ]
 
     @classmethod
     def _not_suspended(cls, now: datetime) -> Condition:

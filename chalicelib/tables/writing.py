@@ -1,30 +1,41 @@
-"""Writes of many rows that do not depend on each other: log rows, parts of an operation."""
+"""Writes of many rows that do not depend on each other: log rows, parts of an operation.
+
+Each write stands alone: when `Unavailable` is raised, some of the rows may be written.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from functools import partial
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.tables import pace
-from chalicelib.tables.base import Table, in_chunks
-from chalicelib.tables.connection import connection
+from chalicelib.tables.base import Key, Table, in_chunks
+from chalicelib.tables.connection import Json, connection
 
 BATCH = 25
 """DynamoDB's limit of rows in one call."""
 
 
-def put_all(rows: Sequence[Table]) -> None:
+def put_all(rows: Iterable[Table]) -> None:
     """Write rows, over those that stand there, to the last one or raise `Unavailable`."""
-    batches = list(in_chunks(list(rows), BATCH))
-    if batches:
-        connection.together([lambda b=b: _put_batch(b) for b in batches])  # type: ignore[misc]
+    _write((row.stored_as(), {"PutRequest": {"Item": row.serialize()}}) for row in rows)
 
 
-def _put_batch(rows: Sequence[Table]) -> None:
-    wanted: dict[str, Any] = {}
-    for row in rows:
-        wanted.setdefault(row.stored_as(), []).append({"PutRequest": {"Item": row.serialize()}})
+def delete_all(keys: Iterable[Key]) -> None:
+    """Remove the rows of these keys, to the last one or raise `Unavailable`."""
+    _write((key.table.stored_as(), {"DeleteRequest": {"Key": key.raw()}}) for key in keys)
+
+
+def _write(requests: Iterable[tuple[str, Json]]) -> None:
+    batches = in_chunks(list(requests), BATCH)
+    connection.together([partial(_write_batch, batch) for batch in batches])
+
+
+def _write_batch(requests: Sequence[tuple[str, Json]]) -> None:
+    wanted: Json = {}
+    for table, request in requests:
+        wanted.setdefault(table, []).append(request)
     for _ in pace.attempts():
         answer = connection.call(
             "BatchWriteItem", {"RequestItems": wanted, "ReturnConsumedCapacity": "TOTAL"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
+from chalicelib.domain import locales
 from chalicelib.domain.ids import named_id
 from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.users import User
@@ -22,7 +23,12 @@ class AccountSettingJson(TypedDict):
 
 def settings(user: User) -> list[AccountSettingJson]:
     """The settings the user made; none stands for the organisation's."""
-    return [] if user.locale is None else [_row(user, "locale", user.locale)]
+    return [] if user.locale is None else [locale(user)]
+
+
+def locale(user: User) -> AccountSettingJson:
+    """The language the user chose, or the organisation's."""
+    return _row(user, "locale", user.locale or locales.DEFAULT)
 
 
 def _row(user: User, name: str, value: str) -> AccountSettingJson:

@@ -25,6 +25,17 @@ def _invitation(params: Params) -> Mail:
     return Mail(f"Welcome to Keyhaven, {name}!", text, link)
 
 
+def _reminder(params: Params) -> Mail:
+    name, link = params["first_name"], params["link"]
+    text = (
+        f"Hello {name},\n\n"
+        "somebody, hopefully you, asked for another link to your Keyhaven account, which has\n"
+        f"yet to be set up. Complete the setup here, within ten days:\n\n{link}\n\n"
+        "If it was not you, there is nothing to do.\n"
+    )
+    return Mail(f"Complete the setup of your account, {name}!", text, link)
+
+
 def _recovery(params: Params) -> Mail:
     name, link = params["first_name"], params["link"]
     text = (
@@ -38,6 +49,7 @@ def _recovery(params: Params) -> Mail:
 
 TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "invitation": _invitation,
+    "reminder": _reminder,
     "recovery": _recovery,
 }
 

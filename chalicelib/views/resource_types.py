@@ -3,19 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import orjson
 
 from chalicelib.dialect import dialect
 from chalicelib.domain import roles
-from chalicelib.domain.resource_types import ResourceType
+from chalicelib.domain.resource_types import ResourceType, Schema
 from chalicelib.services.resource_types import Kind
+from chalicelib.views.shapes import Moment, Uuid
 
-Json = dict[str, Any]
+
+class _ResourceTypeJson(TypedDict):
+    id: Uuid
+    slug: str
+    name: str
+    description: str
+    deleted: Moment | None
+    created: Moment
+    modified: Moment
+    resources_count: NotRequired[int]
 
 
-def described(kind: ResourceType, longest_name: int, deleted: str | None = None) -> Json:
+class ResourceTypeJson(_ResourceTypeJson):
+    definition: Schema
+
+
+class SingleTypeJson(_ResourceTypeJson):
+    definition: str
+    """JSON as text."""
+
+
+def described(
+    kind: ResourceType, longest_name: int, deleted: str | None = None
+) -> ResourceTypeJson:
     return {
         "id": kind.id,
         "slug": kind.slug,
@@ -28,18 +49,18 @@ def described(kind: ResourceType, longest_name: int, deleted: str | None = None)
     }
 
 
-def listed(kind: Kind) -> Json:
+def listed(kind: Kind) -> ResourceTypeJson:
     shown = described(kind.type, dialect.longest_name, kind.deleted)
     if kind.resources_count is not None:
         shown["resources_count"] = kind.resources_count
     return shown
 
 
-def kinds(found: Sequence[Kind]) -> list[Json]:
+def kinds(found: Sequence[Kind]) -> list[ResourceTypeJson]:
     return [listed(kind) for kind in found]
 
 
-def single(kind: Kind) -> Json:
+def single(kind: Kind) -> SingleTypeJson:
     """One type alone: deployed clients need its definition as text here, in lists as object."""
     shown = listed(kind)
     return {**shown, "definition": orjson.dumps(shown["definition"]).decode()}

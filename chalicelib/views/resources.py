@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId, UserId
+from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.resources import Seen
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import ROOT
@@ -15,18 +16,83 @@ from chalicelib.tables.users import User
 from chalicelib.views import resource_types as type_views
 from chalicelib.views import secrets as secret_views
 from chalicelib.views import users as user_views
+from chalicelib.views.resource_types import ResourceTypeJson
+from chalicelib.views.secrets import SecretJson
+from chalicelib.views.shapes import Moment, Shape, Uuid
+from chalicelib.views.users import ProfileJson, UserJson
 
-Json = dict[str, Any]
-Contained = Callable[[Seen, Json], None]
+
+class HolderJson(UserJson):
+    profile: ProfileJson
+
+
+class PermissionJson(TypedDict):
+    id: Uuid
+    aco: Literal["Resource"]
+    aco_foreign_key: Uuid
+    aro: Literal["User", "Group"]
+    aro_foreign_key: Uuid
+    type: Annotated[int, Shape({"enum": [int(each) for each in PermissionType]})]
+    created: Moment
+    modified: Moment
+    user: NotRequired[HolderJson | None]
+    group: NotRequired[None]
+
+
+class FavoriteJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+    foreign_key: Uuid
+    foreign_model: Literal["Resource"]
+    created: Moment
+    modified: Moment
+
+
+class ResourceJson(TypedDict):
+    """A resource in either format, with the members a client asked for."""
+
+    id: Uuid
+    resource_type_id: Uuid
+    deleted: bool
+    expired: Moment | None
+    created: Moment
+    modified: Moment
+    created_by: Uuid
+    modified_by: Uuid
+    folder_parent_id: Uuid | None
+    personal: bool
+    name: NotRequired[str | None]
+    username: NotRequired[str | None]
+    uri: NotRequired[str | None]
+    description: NotRequired[str | None]
+    metadata: NotRequired[str]
+    metadata_key_id: NotRequired[Uuid]
+    metadata_key_type: NotRequired[Literal["user_key", "shared_key"]]
+    creator: NotRequired[UserJson | None]
+    modifier: NotRequired[UserJson | None]
+    favorite: NotRequired[FavoriteJson | None]
+    permission: NotRequired[PermissionJson]
+    permissions: NotRequired[list[PermissionJson]]
+    secrets: NotRequired[list[SecretJson]]
+    resource_type: NotRequired[ResourceTypeJson]
+
+
+class ChangedResourceJson(ResourceJson):
+    user_id: Uuid
+    resource_id: Uuid
+    data: str
+
+
+Contained = Callable[[Seen, ResourceJson], None]
 """Adds a member that a client asked for to a resource."""
 
 
-def resource(seen: Seen) -> Json:
+def resource(seen: Seen) -> ResourceJson:
     """A resource with what all clients need of it, in the members of its format."""
     row = seen.row
     permissions = row["permissions"]["M"]
     place = seen.holding["place"]["S"]
-    shown = {
+    shown: ResourceJson = {
         "id": row["id"]["S"],
         "resource_type_id": row["resource_type_id"]["S"],
         "deleted": row["deleted"]["BOOL"],
@@ -50,7 +116,7 @@ def resource(seen: Seen) -> Json:
     return shown
 
 
-def changed(seen: Seen, permission: tuple[str, RawRow]) -> Json:
+def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     """The answer to a creation or an update, which contains all that is the caller's.
 
     The specification shows a secret here and clients read a resource: so it is a resource
@@ -63,10 +129,15 @@ def changed(seen: Seen, permission: tuple[str, RawRow]) -> Json:
     add_secrets(seen, shown)
     shown["permission"] = permission_of(seen.row, *permission)
     [own] = shown["secrets"]
-    return {**{name: own[name] for name in ("user_id", "resource_id", "data")}, **shown}
+    return {
+        "user_id": own["user_id"],
+        "resource_id": own["resource_id"],
+        "data": own["data"],
+        **shown,
+    }
 
 
-def permission_of(row: RawRow, holder: str, entry: RawRow) -> Json:
+def permission_of(row: RawRow, holder: str, entry: RawRow) -> PermissionJson:
     return {
         "id": entry["id"]["S"],
         "aco": "Resource",
@@ -79,16 +150,16 @@ def permission_of(row: RawRow, holder: str, entry: RawRow) -> Json:
     }
 
 
-def permissions_of(row: RawRow) -> list[Json]:
+def permissions_of(row: RawRow) -> list[PermissionJson]:
     entries = row["permissions"]["M"].items()
     return [permission_of(row, holder, entry["M"]) for holder, entry in entries]
 
 
-def add_secrets(seen: Seen, shown: Json) -> None:
+def add_secrets(seen: Seen, shown: ResourceJson) -> None:
     shown["secrets"] = [secret_views.secret(seen.holding)] if "secret_data" in seen.holding else []
 
 
-def add_favorite(seen: Seen, shown: Json) -> None:
+def add_favorite(seen: Seen, shown: ResourceJson) -> None:
     holding = seen.holding
     if "favorite_id" not in holding:
         shown["favorite"] = None
@@ -104,24 +175,24 @@ def add_favorite(seen: Seen, shown: Json) -> None:
     }
 
 
-def add_creator(seen: Seen, shown: Json) -> None:
+def add_creator(seen: Seen, shown: ResourceJson) -> None:
     shown["creator"] = _brief(seen.users, shown["created_by"])
 
 
-def add_modifier(seen: Seen, shown: Json) -> None:
+def add_modifier(seen: Seen, shown: ResourceJson) -> None:
     shown["modifier"] = _brief(seen.users, shown["modified_by"])
 
 
-def add_resource_type(_: Seen, shown: Json) -> None:
+def add_resource_type(_: Seen, shown: ResourceJson) -> None:
     kind = resource_types.BY_ID[ResourceTypeId(shown["resource_type_id"])]
     shown["resource_type"] = type_views.described(kind, dialect.longest_name)
 
 
-def add_permissions(seen: Seen, shown: Json) -> None:
+def add_permissions(seen: Seen, shown: ResourceJson) -> None:
     shown["permissions"] = permissions_of(seen.row)
 
 
-def add_permission_users(seen: Seen, shown: Json) -> None:
+def add_permission_users(seen: Seen, shown: ResourceJson) -> None:
     """Each permission with the user it is for, who may be a group instead."""
     for entry in shown["permissions"]:
         user = seen.users.get(UserId(entry["aro_foreign_key"]))
@@ -129,12 +200,12 @@ def add_permission_users(seen: Seen, shown: Json) -> None:
         entry["user"] = _with_profile(user) if is_user and user is not None else None
 
 
-def add_permission_groups(_: Seen, shown: Json) -> None:
+def add_permission_groups(_: Seen, shown: ResourceJson) -> None:
     for entry in shown["permissions"]:
         entry["group"] = None
 
 
-def with_members(seen: Seen, members: Iterable[Contained]) -> Json:
+def with_members(seen: Seen, members: Iterable[Contained]) -> ResourceJson:
     shown = resource(seen)
     for add in members:
         add(seen, shown)
@@ -149,12 +220,12 @@ def _is_personal(permissions: Mapping[str, RawRow]) -> bool:
     return bool(only["M"]["aro"]["S"] == "User")
 
 
-def _brief(users: Mapping[UserId, User], user_id: str) -> user_views.UserJson | None:
+def _brief(users: Mapping[UserId, User], user_id: str) -> UserJson | None:
     user = users.get(UserId(user_id))
     return None if user is None else user_views.brief(user)
 
 
-def _with_profile(user: User) -> Json:
+def _with_profile(user: User) -> HolderJson:
     return {**user_views.brief(user), "profile": user_views.profile(user)}
 
 

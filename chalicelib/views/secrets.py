@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from chalicelib.tables.base import RawRow
+from chalicelib.views.shapes import Moment, Uuid
 
 
-def secret(holding: RawRow) -> dict[str, Any]:
+class SecretJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+    resource_id: Uuid
+    data: str
+    created: Moment
+    modified: Moment
+    created_by: Uuid
+    modified_by: Uuid
+
+
+def secret(holding: RawRow) -> SecretJson:
     """The secret of a holding."""
     return {
         "id": holding["secret_id"]["S"],

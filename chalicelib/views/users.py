@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Collection, Iterable
+from typing import NotRequired, TypedDict, cast
 
-from chalicelib.domain import roles
+from chalicelib.domain import locales, roles
 from chalicelib.domain.ids import RoleId
 from chalicelib.services.people import Person
 from chalicelib.settings import settings
@@ -65,9 +65,18 @@ class PersonJson(UserJson):
     role: RoleJson
 
 
+class ListedJson(UserJson):
+    """A user of a list, without what the client says it does not need."""
+
+    groups_users: NotRequired[list[MembershipJson]]
+    profile: NotRequired[ProfileJson]
+    gpgkey: NotRequired[GpgkeyJson | None]
+    role: NotRequired[RoleJson]
+
+
 class NewcomerJson(UserJson):
     profile: ProfileJson
-    locale: str | None
+    locale: str
     role: RoleJson
 
 
@@ -75,6 +84,7 @@ class SetupJson(TypedDict):
     user: NewcomerJson
 
 
+OPTIONAL = frozenset({"gpgkey", "profile", "role", "groups_users"})
 PLACEHOLDER: AvatarJson = {
     "url": {
         "medium": f"{settings.base_url}/img/avatar/user_medium.png",
@@ -95,8 +105,15 @@ def person(found: Person) -> PersonJson:
     }
 
 
-def people(found: Sequence[Person]) -> list[PersonJson]:
-    return [person(each) for each in found]
+def listed(found: Iterable[Person], contained: Collection[str]) -> list[ListedJson]:
+    """Users of a list, with those of their optional members that are wanted."""
+    left_out = OPTIONAL.difference(contained)
+    return [_without(left_out, person(each)) for each in found]
+
+
+def _without(names: Collection[str], shown: PersonJson) -> ListedJson:
+    kept = {name: value for name, value in shown.items() if name not in names}
+    return cast(ListedJson, kept)
 
 
 def signed_in(found: Person | None) -> PersonJson | None:
@@ -150,7 +167,7 @@ def newcomer(user: User) -> SetupJson:
         "user": {
             **brief(user),
             "profile": profile(user),
-            "locale": user.locale,
+            "locale": user.locale or locales.DEFAULT,
             "role": role_views.role(roles.BY_ID[RoleId(user.role_id)]),
         }
     }

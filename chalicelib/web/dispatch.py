@@ -115,7 +115,9 @@ class _Exchange:
         if not self.request.is_json_wanted and self.route.path.endswith(SUFFIX):
             raise NotFound("Please use .json extension in URL or accept application/json.")
         for value in self.parameters.values():
-            if _NOT_IN_A_SEGMENT & set(value) or value.removesuffix(SUFFIX) in ("", ".", ".."):
+            bare = value.removesuffix(SUFFIX)
+            is_odd = bare in ("", ".", "..") or bare.endswith(SUFFIX)
+            if is_odd or _NOT_IN_A_SEGMENT & set(value):
                 raise NotFound("Not Found")
 
     def _authenticate(self) -> None:
@@ -137,6 +139,8 @@ class _Exchange:
             arguments["actor"] = self.actor
         if "caller" in wants:
             arguments["caller"] = self.caller
+        if "idempotency_key" in wants:
+            arguments["idempotency_key"] = self.request.idempotency_key
         if "cookies" in wants:
             arguments["cookies"] = self.request.cookies
         if "require_csrf" in wants:
@@ -154,8 +158,6 @@ class _Exchange:
         if route.ends_in_parameter and route.path.endswith(SUFFIX):
             last = route.path_names[-1]
             values[last] = values[last].removesuffix(SUFFIX)
-            if values[last].endswith(SUFFIX):
-                raise NotFound("Not Found")
         return {name: self._identifier(name, value) for name, value in values.items()}
 
     def _identifier(self, name: str, value: str) -> str:
@@ -229,7 +231,7 @@ def _finished(made: Answer, request: Request, is_first_visit: bool) -> Answer:  
         headers["Set-Cookie"] = cookies
     if settings.answer_limit and len(made.body) > settings.answer_limit:
         return _too_long(request)
-    return replace(made, headers=headers)
+    return replace(made, headers=headers, body="" if request.method == "HEAD" else made.body)
 
 
 def _too_long(request: Request) -> Answer:

@@ -2,8 +2,8 @@
 
 The route function gets what it names as its parameters and nothing else: `actor` (who
 is signed in), `caller`, `body` (a `Draft`, checked when the service asks), `query`,
-`cookies`, and what stands in the path; a part of the path whose name ends in `_id` is
-checked before.
+`cookies`, `idempotency_key` and what stands in the path; a part of the path whose name
+ends in `_id` is checked before.
 """
 
 from __future__ import annotations

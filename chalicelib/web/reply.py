@@ -29,6 +29,10 @@ class Bare(Reply):
     """JSON that goes without the envelope."""
 
 
+class Picture(Reply):
+    """Bytes that go as they are, of the type `content_type` says."""
+
+
 class Moved(Reply):
     """Where the endpoint is found today."""
 

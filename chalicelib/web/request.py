@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +15,7 @@ from chalicelib.web import payload
 LARGEST_BODY = 5_000_000
 """Bytes; the platform cuts at 6 MB."""
 SUFFIX = ".json"
+LONGEST_IDEMPOTENCY_KEY = 255
 
 
 @dataclass(frozen=True)
@@ -66,6 +66,16 @@ class Request:
         """Whether path or Accept header ask for JSON; pages of people live beside the API."""
         return self.path.endswith(SUFFIX) or "application/json" in self.headers.get("accept", "")
 
+    @property
+    def idempotency_key(self) -> str | None:
+        """What the client calls this request and its repetitions by, if it wants to."""
+        key = self.headers.get("idempotency-key")
+        if key is not None and not 0 < len(key) <= LONGEST_IDEMPOTENCY_KEY:
+            raise Invalid(
+                f"The idempotency key should have 1 to {LONGEST_IDEMPOTENCY_KEY} characters."
+            )
+        return key
+
     def bearer(self) -> str | None:
         """The access token; empty where the header names no bearer, `None` where there is none."""
         authorization = self.headers.get("authorization")
@@ -91,5 +101,5 @@ class Request:
 def _decoded(body: str) -> bytes:
     try:
         return base64.b64decode(body, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:
         raise Invalid("Bad Request") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -41,6 +42,7 @@ def serve(options: Options) -> None:
     # Not before the environment is made: the settings are read when it is imported.
     from infra.local.service import prepare  # noqa: PLC0415
 
+    logging.basicConfig(format="%(message)s")
     gateway = prepare(options, engine)
     listener.listen()
     _say_what_it_is(options, address)

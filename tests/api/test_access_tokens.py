@@ -194,7 +194,9 @@ def test_a_token_meant_for_something_else_is_not_believed(
     assert_unknown(ask(api, token_of(claims | change)))
 
 
-@pytest.mark.parametrize("subject", [new_id(), "betty", "", None, 7, ["x"]])
+@pytest.mark.parametrize(
+    "subject", ["9f0c1c1e-5d0e-4c53-9a39-0c4f2e8f4a11", "betty", "", None, 7, ["x"]]
+)
 def test_a_token_of_nobody_is_not_believed(
     api: Client, claims: dict[str, Any], subject: Any
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from urllib.parse import unquote, unquote_plus, urlencode
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 
@@ -236,6 +236,7 @@ def test_a_message_to_somebody_else_fails_verification(api, ada, path):
 
 
 STOLEN = "tangerine-4711-canary"
+ID = "8e3874ae-4b40-490b-968a-418f704b9d9a"
 
 
 @pytest.mark.parametrize(
@@ -245,10 +246,10 @@ STOLEN = "tangerine-4711-canary"
         "",
         f'{{"password": "{STOLEN}"}}',
         f"gpgauthv1.3.0|36|{STOLEN}|gpgauthv1.3.0",
-        f"gpgauthv1.3.0|36|{uuid4()}|gpgauthv1.3.0|{STOLEN}",
-        f"gpgauthv1.3.0|36|{uuid4()}|gpgauthv1.3.0\n{STOLEN}",
-        f"{STOLEN}|36|{uuid4()}|gpgauthv1.3.0",
-        f"gpgauthv1.3.0|36|{uuid4()}{STOLEN}|gpgauthv1.3.0",
+        f"gpgauthv1.3.0|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21|gpgauthv1.3.0|{STOLEN}",
+        f"gpgauthv1.3.0|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21|gpgauthv1.3.0\n{STOLEN}",
+        f"{STOLEN}|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21|gpgauthv1.3.0",
+        f"gpgauthv1.3.0|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21{STOLEN}|gpgauthv1.3.0",
     ],
 )
 def test_a_text_that_is_no_nonce_is_never_repeated(api, ada, path, text):
@@ -303,7 +304,18 @@ def test_a_nonce_lives_for_five_minutes(api, ada, time):
     assert_not_signed_in(answer_nonce(api, ada.key, late))
 
 
-@pytest.mark.parametrize("result", [new_nonce(), "text", "", None, 7, ["x"], {"a": "b"}])
+@pytest.mark.parametrize(
+    "result",
+    [
+        "gpgauthv1.3.0|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21|gpgauthv1.3.0",
+        "text",
+        "",
+        None,
+        7,
+        ["x"],
+        {"a": "b"},
+    ],
+)
 def test_what_is_no_pending_nonce_does_not_sign_in(api, ada, result):
     ask_nonce(api, ada.key)
 

@@ -26,9 +26,15 @@ USED = "The refresh token provided was already used."
 pytestmark = pytest.mark.usefixtures("time")
 
 
+def session_of(who: Somebody) -> logins.Tokens:
+    session, made = logins.new_session(who.user)
+    logins.open_session(who.user, session, made, verify_token=new_id(), expiry=4_000_000_000)
+    return made
+
+
 @pytest.fixture
 def tokens(betty: Somebody) -> logins.Tokens:
-    return logins._open_session(betty.user, new_id(), 4_000_000_000)
+    return session_of(betty)
 
 
 def renew(api: Client, who: Somebody, token: Any) -> Response:
@@ -113,7 +119,7 @@ def test_other_sessions_of_the_user_go_on(
     api: Client, betty: Somebody, tokens: logins.Tokens, time: Time
 ) -> None:
     """AU30"""
-    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    other = session_of(betty)
     renew(api, betty, tokens.refresh_token)
     time.pass_by(seconds=31)
     renew(api, betty, tokens.refresh_token)
@@ -208,7 +214,7 @@ def test_logging_out_ends_the_session_of_the_token(
     api: Client, betty: Somebody, tokens: logins.Tokens
 ) -> None:
     """AU28"""
-    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    other = session_of(betty)
     api.token = other.access_token
     response = api.post(LOGOUT, {"refresh_token": tokens.refresh_token})
 
@@ -222,7 +228,7 @@ def test_logging_out_without_a_token_ends_all_sessions(
     api: Client, betty: Somebody, tokens: logins.Tokens
 ) -> None:
     """AU28"""
-    other = logins._open_session(betty.user, new_id(), 4_000_000_000)
+    other = session_of(betty)
     api.token = tokens.access_token
     assert api.post(LOGOUT).status == 200
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.openpgp import LONGEST_MESSAGE
+from chalicelib.bodies.openpgp import LONGEST_SECRET
 from chalicelib.bodies.resources import (
     V4Creation,
     V4Update,
@@ -64,7 +64,8 @@ def update_errors(payload: object, stored: Format = Format.V4) -> FieldErrors:
         ({"resource_type_id": V5_DEFAULT}, None),
         ({"metadata": None, "metadata_key_id": None, "metadata_key_type": None}, None),
         ({"name": "a"}, Format.V4),
-        ({"username": None}, Format.V4),
+        ({"username": None}, None),
+        ({"username": ""}, Format.V4),
         ({"name": "a", "metadata": None}, Format.V4),
         (METADATA, Format.V5),
         (METADATA | {"name": None, "uri": None}, Format.V5),
@@ -232,7 +233,7 @@ def test_an_object_with_the_key_0_is_a_list_of_secrets():
         ([PGP], {"ascii", "isValidOpenPGPMessage"}),
         (PGP + "é", {"ascii", "isValidOpenPGPMessage"}),
         ("\ud800", {"ascii", "isValidOpenPGPMessage"}),
-        ("A" * (LONGEST_MESSAGE + 1), {"maxLength", "isValidOpenPGPMessage"}),
+        ("A" * (LONGEST_SECRET + 1), {"maxLength", "isValidOpenPGPMessage"}),
     ],
 )
 def test_a_secret_is_an_armored_message(data, rules):

@@ -8,6 +8,7 @@ import os
 import warnings
 import zlib
 from base64 import b64encode
+from datetime import UTC, datetime
 
 from cryptography.hazmat.decrepit.ciphers.modes import CFB
 from cryptography.hazmat.primitives.ciphers import Cipher
@@ -17,8 +18,14 @@ from pysequoia.packet import PacketPile
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
-    from pgpy import PGPKey, PGPMessage
-    from pgpy.constants import HashAlgorithm, SymmetricKeyAlgorithm
+    from pgpy import PGPUID, PGPKey, PGPMessage
+    from pgpy.constants import (
+        EllipticCurveOID,
+        HashAlgorithm,
+        KeyFlags,
+        PubKeyAlgorithm,
+        SymmetricKeyAlgorithm,
+    )
     from pgpy.packet.packets import PKESessionKeyV3
 
 
@@ -122,3 +129,14 @@ def bomb(algorithm: int, size: int) -> bytes:
     parts = [engine.compress(head)]
     parts += [engine.compress(bytes(1 << 20)) for _ in range(size >> 20)]
     return packet(8, bytes((algorithm,)) + b"".join(parts) + engine.flush())
+
+
+def key_with_revoked_subkey() -> str:
+    made = datetime(2024, 1, 1, tzinfo=UTC)
+    key = PGPKey.new(PubKeyAlgorithm.EdDSA, EllipticCurveOID.Ed25519, created=made)
+    hashes = [HashAlgorithm.SHA256]
+    key.add_uid(PGPUID.new("Judy"), usage={KeyFlags.Certify}, hashes=hashes, created=made)
+    subkey = PGPKey.new(PubKeyAlgorithm.ECDH, EllipticCurveOID.Curve25519, created=made)
+    key.add_subkey(subkey, usage={KeyFlags.EncryptCommunications}, created=made)
+    subkey |= key.revoke(subkey, created=made)
+    return str(key.pubkey)

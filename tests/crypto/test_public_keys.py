@@ -262,6 +262,12 @@ def test_in34_row_5_a_key_that_cannot_encrypt_is_refused():
     assert refused(by_gnupg("ed25519")) == (text, {"gpgkey": {"armored_key": text}})
 
 
+def test_row_5_a_revoked_encryption_subkey_does_not_count():
+    assert refused(forge.key_with_revoked_subkey())[0] == (
+        "The OpenPGP key can not be used to encrypt."
+    )
+
+
 def test_row_5_an_encryption_subkey_the_key_did_not_bind_does_not_count():
     packets = [bytes(each) for each in pysequoia.packet.PacketPile.from_bytes(raw("ada"))]
     betty = [bytes(each) for each in pysequoia.packet.PacketPile.from_bytes(raw("betty"))]

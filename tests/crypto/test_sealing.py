@@ -7,6 +7,7 @@ import pytest
 
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
 from chalicelib.domain.armor import read_message
+from tests.crypto import forge
 from tests.keys import KEYS, Key, open_sealed
 
 TEXT = '{"access_token":"é漢😀","refresh_token":"x"}\n' * 10
@@ -99,3 +100,10 @@ def test_nothing_is_sealed_for_a_key_that_can_no_longer_encrypt(server_key: Serv
         with pytest.raises(BadMessage) as refused:
             server_key.seal(TEXT, key)
         assert refused.value.step == "recipient"
+
+
+def test_nothing_is_sealed_when_every_encryption_subkey_has_ended(server_key: ServerKey):
+    """The key itself goes on. What the server could read alone would help nobody."""
+    with pytest.raises(BadMessage) as refused:
+        server_key.seal(TEXT, forge.key_with_revoked_subkey())
+    assert refused.value.step == "recipient"

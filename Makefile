@@ -1,0 +1,64 @@
+# One command each for what one does here. A fresh machine needs Python 3.11, pip and make, no more;
+# GnuPG and Node let the tests with other OpenPGP programs run as well.
+
+PYTHON := $(shell for python in python3.11 python3.12 python3; do \
+	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
+	2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+ENGINE ?= moto
+ARGS ?=
+
+SERVING := .venv/serving.stamp
+DEVELOPING := .venv/developing.stamp
+CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
+
+.DEFAULT_GOAL := help
+.PHONY: help setup serve test check bench format openapi docs
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
+
+serve: $(SERVING) ## serve on this machine; PORT=8000 DATA=.local DIALECT=specification ADMIN= FIRST_NAME= LAST_NAME=
+	@$(BIN)/python -m infra.local
+
+test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
+	ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
+
+check: $(DEVELOPING) ## format, lint, types, imports; changes nothing
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(DEVELOPING) ## measure the service on this machine
+	$(BIN)/python -m bench
+
+format: $(DEVELOPING) ## format the code
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+openapi: $(DEVELOPING) ## write the OpenAPI description from the code
+	$(BIN)/python -m infra.openapi
+
+docs: $(DEVELOPING) ## write docs/endpoints.md and docs/tables.md from the code
+	$(BIN)/python -m infra.docs
+
+$(SERVING): requirements-serve.txt requirements.txt | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@ $(SERVING)
+
+$(BIN)/pip:
+	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv-clients/%/stamp: tests/clients/%.txt
+	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@

@@ -1,0 +1,67 @@
+"""The embedded tables behind HTTP, in a process of their own, with the tenant in them.
+
+So what is measured speaks signed HTTP to a storage whose own work is not counted.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import uvicorn
+
+from bench import tenant
+from chalicelib.services import keys
+from chalicelib.settings import settings
+from chalicelib.tables.base import every_table
+from chalicelib.tables.connection import connection
+from infra.local.engine import Engine
+
+Message = dict[str, Any]
+
+
+class DynamoDB:
+    """An ASGI application that answers DynamoDB's wire protocol."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    async def __call__(
+        self,
+        scope: Message,
+        receive: Callable[[], Awaitable[Message]],
+        send: Callable[[Message], Awaitable[None]],
+    ) -> None:
+        body = b""
+        is_whole = False
+        while not is_whole:
+            part = await receive()
+            body += part.get("body", b"")
+            is_whole = not part.get("more_body", False)
+        target = dict(scope["headers"])[b"x-amz-target"].decode()
+        status, headers, content = self._engine.answer(target.partition(".")[2], body)
+        headers = {**headers, "content-length": str(len(content))}
+        raw = [(name.encode(), str(value).encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": raw})
+        await send({"type": "http.response.body", "body": content})
+
+
+def main() -> None:
+    engine = Engine()
+    engine.attach(connection.client)
+    for table in every_table():
+        table.create_table(wait=False)
+    assert settings.key_folder is not None
+    keys.create_local(settings.key_folder)
+    filled = tenant.fill()
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    print(json.dumps({"url": url, "tenant": filled.as_json()}), flush=True)
+    config = uvicorn.Config(DynamoDB(engine), lifespan="off", log_config=None, access_log=False)
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+if __name__ == "__main__":
+    main()

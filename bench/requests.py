@@ -1,0 +1,145 @@
+"""The requests that are measured, as events of the gateway; what clients compute is in them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from app import app
+from bench.tenant import SECRET, Tenant
+from chalicelib.domain.ids import new_id
+from chalicelib.services import signing_keys
+from chalicelib.services.server_key import server_key
+from chalicelib.services.sessions import ISSUER
+from chalicelib.settings import settings
+from chalicelib.tables.tokens import BEARER, Token, token_hash
+from infra.local.events import Event, event_of
+from infra.local.routes import Routes
+from tests.keys import KEYS, challenge, message
+
+ROUTES = Routes(app.routes)
+Make = Callable[["Requests", int], Event]
+
+
+@dataclass
+class Requests:
+    """Makes requests of the tenant's people, each with a session that is open."""
+
+    tenant: Tenant
+    _tokens: dict[str, str] = field(default_factory=dict)
+    _unused: Iterator[int] = field(default_factory=count)
+
+    def of(self, who: str | None, method: str, path: str, body: Any = None) -> Event:
+        """A request of a user, or of nobody."""
+        target, _, query = path.partition("?")
+        content = b"" if body is None else json.dumps(body).encode()
+        headers = {"content-type": "application/json", "host": "keyhaven.bench"}
+        if who is not None:
+            headers["authorization"] = f"Bearer {self._token(who)}"
+        scope = {
+            "raw_path": target.encode(),
+            "query_string": quote(query, safe="=&").encode(),
+            "method": method,
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+            "http_version": "1.1",
+            "client": ("127.0.0.1", 1),
+        }
+        return event_of(scope, content, ROUTES)
+
+    def fresh(self) -> str:
+        """One of Carol's resources that was not named before."""
+        return self.tenant.singles[next(self._unused)]
+
+    def _token(self, user_id: str) -> str:
+        if user_id not in self._tokens:
+            session, now = new_id(), int(time.time())
+            Token(
+                token_hash(BEARER, session),
+                kind=BEARER,
+                user_id=user_id,
+                epoch=0,
+                expires=now + 3600,
+            ).save()
+            key = signing_keys.private.get()
+            self._tokens[user_id] = key.sign(user_id, session, issuer=ISSUER, now=now)
+        return self._tokens[user_id]
+
+
+def login(requests: Requests) -> Event:
+    """A signed challenge of Carol's, as her client makes it."""
+    claims = {
+        "version": "1.0.0",
+        "domain": settings.base_url,
+        "verify_token": str(uuid4()),
+        "verify_token_expiry": int(time.time()) + 120,
+    }
+    server = server_key.get().armored_public_key
+    sealed = challenge(json.dumps(claims), KEYS["carol"].private, server)
+    body = {"user_id": requests.tenant.carol, "challenge": sealed}
+    return requests.of(None, "POST", "/auth/jwt/login.json", body)
+
+
+def nonce_to_server(requests: Requests) -> Event:
+    """Stage 0 of the GPG sign-in: the server shows that it has its key."""
+    nonce = f"gpgauthv1.3.0|36|{uuid4()}|gpgauthv1.3.0"
+    sealed = message(nonce, server_key.get().armored_public_key)
+    return _handshake(requests, server_verify_token=sealed)
+
+
+def nonce_to_user(requests: Requests) -> Event:
+    """Stage 1: the server seals a nonce to the user's key."""
+    return _handshake(requests)
+
+
+def _handshake(requests: Requests, **members: str) -> Event:
+    gpg_auth = {"keyid": KEYS["carol"].fingerprint, **members}
+    return requests.of(None, "POST", "/auth/login.json", {"data": {"gpg_auth": gpg_auth}})
+
+
+def resource_body(requests: Requests) -> dict[str, Any]:
+    secret = message(SECRET, KEYS["carol"].public)
+    return {
+        "name": "Mail",
+        "username": "carol@example.com",
+        "uri": "https://mail.example.com/login",
+        "secrets": [{"user_id": requests.tenant.carol, "data": secret}],
+    }
+
+
+def view(requests: Requests) -> Event:
+    return requests.of(requests.tenant.ada, "GET", f"/resources/{requests.tenant.listed}.json")
+
+
+def secret_view(requests: Requests) -> Event:
+    path = f"/secrets/resource/{requests.tenant.listed}.json"
+    return requests.of(requests.tenant.ada, "GET", path)
+
+
+def listing(requests: Requests, query: str = "") -> Event:
+    return requests.of(requests.tenant.ada, "GET", f"/resources.json{query}")
+
+
+def create(requests: Requests) -> Event:
+    carol = requests.tenant.carol
+    return requests.of(carol, "POST", "/resources.json", resource_body(requests))
+
+
+def update(requests: Requests) -> Event:
+    carol, path = requests.tenant.carol, f"/resources/{requests.fresh()}.json"
+    return requests.of(carol, "PUT", path, {"name": "Mail of everybody"})
+
+
+def update_secret(requests: Requests) -> Event:
+    carol, path = requests.tenant.carol, f"/resources/{requests.fresh()}.json"
+    return requests.of(carol, "PUT", path, resource_body(requests))
+
+
+def delete(requests: Requests) -> Event:
+    carol, path = requests.tenant.carol, f"/resources/{requests.fresh()}.json"
+    return requests.of(carol, "DELETE", path)

@@ -1,0 +1,131 @@
+"""The tenant that is measured: three people, and what they have.
+
+Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite.
+Carol owns v4 resources that are looked at, changed and deleted one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from chalicelib.domain import clock, resource_types
+from chalicelib.domain.ids import UserId, new_id
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables import writing
+from chalicelib.tables.base import Table
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.resources import Resource
+from tests import make
+from tests.keys import message
+from tests.make import Somebody
+
+LISTED = 5000
+SINGLE = 1500
+METADATA = '{"object_type":"PASSBOLT_RESOURCE_METADATA","name":"Mail","username":"ada@example.com",'
+METADATA += '"uris":["https://mail.example.com/login"],"description":"The mail of everybody"}'
+SECRET = '{"object_type":"PASSBOLT_SECRET_DATA","password":"correct horse battery staple","totp":{}}'
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Identifiers by which requests are made."""
+
+    ada: str
+    ada_gpgkey: str
+    carol: str
+    listed: str
+    """One of Ada's resources."""
+    singles: list[str]
+    """Carol's resources."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def fill() -> Tenant:
+    """Write the rows; the tables and the keys of the tenant are there already."""
+    ada, betty, carol = make.user("ada", admin=True), make.user("betty"), make.user("carol")
+    listed = [_v5(ada, betty, number) for number in range(LISTED)]
+    singles = [_v4(carol, number) for number in range(SINGLE)]
+    shared = _holdings(listed, ada, betty)
+    writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
+    return Tenant(
+        ada=ada.id,
+        ada_gpgkey=ada.gpgkey_id,
+        carol=carol.id,
+        listed=listed[LISTED // 2].id,
+        singles=[each.id for each in singles],
+    )
+
+
+def _v5(owner: Somebody, reader: Somebody, number: int) -> Resource:
+    resource = _resource(owner, resource_types.V5_DEFAULT.id)
+    resource.metadata = _message(owner, METADATA)
+    resource.metadata_key_id = new_id()
+    resource.metadata_key_type = "shared_key"
+    resource.permissions = {
+        **resource.permissions,
+        reader.id: _permission(reader.id, PermissionType.READ),
+    }
+    resource.created_by = resource.modified_by = (owner.id, reader.id)[number % 2]
+    return resource
+
+
+def _v4(owner: Somebody, number: int) -> Resource:
+    resource = _resource(owner, resource_types.DEFAULT.id)
+    resource.name = f"Mail {number}"
+    resource.username = "carol@example.com"
+    resource.uri = "https://mail.example.com/login"
+    return resource
+
+
+def _resource(owner: Somebody, type_id: str) -> Resource:
+    now = clock.now()
+    return Resource(
+        new_id(),
+        resource_type_id=type_id,
+        live_type_id=type_id,
+        permissions={owner.id: _permission(owner.id, PermissionType.OWNER)},
+        created=now,
+        modified=now,
+        created_by=owner.id,
+        modified_by=owner.id,
+    )
+
+
+def _permission(user_id: UserId, type_: PermissionType) -> Permission:
+    now = clock.now()
+    return Permission(new_id(), "User", user_id, type_, now, now)
+
+
+def _holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Table]:
+    now = clock.now()
+    for number, resource in enumerate(resources):
+        for holder in holders:
+            is_favorite = number % 10 == 0
+            yield Holding(
+                holder.id,
+                resource.id,
+                secret_id=new_id(),
+                secret_data=_message(holder, SECRET),
+                secret_created=now,
+                secret_modified=now,
+                secret_created_by=holder.id,
+                secret_modified_by=holder.id,
+                favorite_id=new_id() if is_favorite else None,
+                favorite_created=now if is_favorite else None,
+            )
+
+
+_messages: dict[tuple[str, str], str] = {}
+
+
+def _message(reader: Somebody, text: str) -> str:
+    """One message a reader and text: as long as any, and made once."""
+    key = (reader.id, text)
+    if key not in _messages:
+        _messages[key] = message(text, reader.key.public)
+    return _messages[key]

@@ -1,0 +1,102 @@
+"""Updates of resources, and of the secrets of all who have access to one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.bodies import resources as bodies
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.rules import UNSET
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.resource_types import Format
+from chalicelib.services import access, metadata_settings, people, resource_rules
+from chalicelib.services.resources import Loaded, Seen, describe, load, stamp
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import Grant, RawRow
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import User
+
+Secrets = Mapping[UserId, Mapping[str, Any]]
+"""The new secret of each user, as the attributes of his holding."""
+
+
+def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
+    """Change a resource, and with it, where they are sent, the secrets of all with access.
+
+    Metadata and secrets come from one request: both are written under the version the
+    request was decided from, or neither. So is the type it has: none that was deleted
+    meanwhile.
+    """
+    own_key = resource_rules.own_key(actor)
+    loaded = load(actor, resource_id, *metadata_settings.KEYS, *own_key)
+    denied = "You are not allowed to update this resource."
+    grant = loaded.require(actor, PermissionType.UPDATE, denied)
+    stored = loaded.resource
+    body = bodies.read_update(draft, actor.gpgkey_id, Format.V5 if stored.is_v5 else Format.V4)
+    changed = _changed(actor, stored, body)
+    users = _require_fit(actor, loaded, changed, body)
+    secrets = _secrets(actor, body)
+    _write(actor, loaded, changed, secrets, grant)
+    return Seen(changed.serialize(), _renewed(loaded.seen.holding, secrets.get(actor.id)), users)
+
+
+def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:
+    """The resource as the body would have it."""
+    changed = stored.copy()
+    type_id = body.resource_type_id or stored.resource_type_id
+    changed.resource_type_id = changed.live_type_id = type_id
+    if body.expired is not UNSET:
+        changed.expired = body.expired
+    describe(changed, body)
+    stamp(actor, changed)
+    return changed
+
+
+def _require_fit(
+    actor: Actor, loaded: Loaded, changed: Resource, body: bodies.Update
+) -> Mapping[UserId, User]:
+    """Refuse what may not be stored; return the users that were read for it."""
+    stored = loaded.resource
+    holders = set() if body.secrets is UNSET else access.users_with_access(stored)
+    users = people.by_id([stored.created_by, actor.id, *holders])
+    errors = resource_rules.update_errors(actor, loaded.rows, stored, changed, body)
+    if body.secrets is not UNSET:
+        errors |= resource_rules.secrets_errors(_entitled(holders, users), body.secrets)
+    resource_rules.refuse_if(errors)
+    return users
+
+
+def _entitled(holders: set[UserId], users: Mapping[UserId, User]) -> list[UserId]:
+    """Who must be sent a secret; a suspended user still has his."""
+    known = (users[user_id] for user_id in holders if user_id in users)
+    return [UserId(user.id) for user in known if user.active and not user.deleted]
+
+
+def _secrets(actor: Actor, body: bodies.Update) -> Secrets:
+    sent = [] if body.secrets is UNSET else body.secrets
+    return {UserId(each.user_id): Holding.new_secret(each.data, actor.id) for each in sent}
+
+
+def _write(actor: Actor, loaded: Loaded, changed: Resource, secrets: Secrets, grant: Grant) -> None:
+    resource_id = ResourceId(changed.id)
+    with Change(loaded.resource, changed) as tx:
+        tx.hold(grant)
+        resource_rules.require_live_type(tx, changed)
+        tx.create(ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller))
+        if secrets:
+            tx.create(ActionLog.of(resource_id, "Resource.Secrets.updated", actor.id, actor.caller))
+        for user_id, secret in secrets.items():
+            tx.then_update(Holding.of(user_id, resource_id), *Holding.setting(secret))
+
+
+def _renewed(holding: RawRow, secret: Mapping[str, Any] | None) -> RawRow:
+    """The holding with its new secret, if there is one."""
+    row = Holding.from_raw(holding)
+    for name, value in (secret or {}).items():
+        setattr(row, name, value)
+    return row.serialize()

@@ -1,0 +1,334 @@
+"""What must be true of everything that is stored, checked over whole tables.
+
+For tests after each step, and for a restore before it is used: tables come back one by one
+and are then not one consistent cut. The rules carry the numbers of the threat model; those
+about one answer (a reader sees no half, a request repeats) cannot be seen in the rows.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from chalicelib.domain import roles
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables.claims import FINGERPRINT, USERNAME
+from chalicelib.tables.holdings import RESOURCE
+from chalicelib.tables.settings import SIGNING_KEYS, TENANT
+from chalicelib.tables.tokens import REFRESH
+
+Row = Mapping[str, Any]
+"""A row with plain values; `None` where an attribute is absent."""
+
+_V4 = ("name", "username", "uri", "description")
+_V5 = ("metadata", "metadata_key_id", "metadata_key_type")
+_PRIVATE = ("PRIVATE KEY BLOCK", "BEGIN PRIVATE KEY", "BEGIN RSA PRIVATE KEY")
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    rule: str
+    subject: str
+    """The identifier of the row; never what it holds."""
+    says: str
+
+    def __str__(self) -> str:
+        return f"{self.rule} {self.subject}: {self.says}"
+
+
+def violations(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> list[Violation]:
+    """All that is wrong, given each table's rows as DynamoDB sends them, by name."""
+    raw = {name: list(rows) for name, rows in tables.items()}
+    stored = Stored({name: [_plain_row(row) for row in rows] for name, rows in raw.items()})
+    return [found for check in _CHECKS for found in check(stored)]
+
+
+class Stored:
+    """All rows, and what they say of each other."""
+
+    def __init__(self, tables: Mapping[str, list[defaultdict[str, Any]]]) -> None:
+        self.tables = tables
+
+    def rows(self, table: str) -> list[defaultdict[str, Any]]:
+        return self.tables.get(table, [])
+
+    def by_id(self, table: str) -> dict[str, Row]:
+        return {row["id"]: row for row in self.rows(table)}
+
+    @cached_property
+    def users(self) -> dict[str, Row]:
+        return self.by_id("users")
+
+    @cached_property
+    def live_users(self) -> dict[str, Row]:
+        return {user_id: row for user_id, row in self.users.items() if not row["deleted"]}
+
+    @cached_property
+    def gpgkeys(self) -> dict[str, Row]:
+        return self.by_id("gpgkeys")
+
+    @cached_property
+    def resources(self) -> dict[str, Row]:
+        return self.by_id("resources")
+
+    @cached_property
+    def live_resources(self) -> list[Row]:
+        return [row for row in self.resources.values() if not row["deleted"]]
+
+    @cached_property
+    def members(self) -> dict[str, set[str]]:
+        """The live users of each group."""
+        members: dict[str, set[str]] = defaultdict(set)
+        for user_id, user in self.live_users.items():
+            for group_id in user["groups"] or ():
+                members[group_id].add(user_id)
+        return members
+
+    @cached_property
+    def holders(self) -> dict[str, set[str]]:
+        """The users who hold each item."""
+        holders: dict[str, set[str]] = defaultdict(set)
+        for row in self.rows("holdings"):
+            holders[row["item_id"]].add(row["user_id"])
+        return holders
+
+    def entitled(self, item: Row, at_least: PermissionType = PermissionType.READ) -> set[str]:
+        """The live users whom the access list lets do this."""
+        entitled: set[str] = set()
+        for holder, permission in item["permissions"].items():
+            if permission["type"] >= at_least:
+                of_group = permission["aro"] == "Group"
+                entitled |= self.members[holder] if of_group else {holder} & set(self.live_users)
+        return entitled
+
+
+def _secrets_match_access(stored: Stored) -> Iterator[Violation]:
+    for item in stored.live_resources:
+        if item["operation"] is None:  # else some rows are still to come
+            entitled, holders = stored.entitled(item), stored.holders[item["id"]]
+            yield from _each("I1", item["id"], "has access and no secret", entitled - holders)
+            yield from _each("I1", item["id"], "has a secret and no access", holders - entitled)
+    for row in stored.rows("holdings"):
+        if (row["kind"] or RESOURCE) == RESOURCE and not row["secret_data"]:
+            yield Violation("I1", row["item_id"], f"{row['user_id']} holds it without a secret")
+
+
+def _each(rule: str, subject: str, says: str, users: set[str]) -> Iterator[Violation]:
+    for user_id in sorted(users):
+        yield Violation(rule, subject, f"{user_id} {says}")
+
+
+def _owner_exists(stored: Stored) -> Iterator[Violation]:
+    for item in stored.live_resources:
+        if not stored.entitled(item, PermissionType.OWNER):
+            yield Violation("I2", item["id"], "nobody owns it")
+
+
+def _permissions_are_sound(stored: Stored) -> Iterator[Violation]:
+    types = {int(each) for each in PermissionType}
+    ids: Counter[str] = Counter()
+    for item in stored.live_resources:
+        for holder, permission in item["permissions"].items():
+            ids[permission["id"]] += 1
+            if permission["type"] not in types:
+                yield Violation("I4", item["id"], f"{holder} has an unknown type of permission")
+            if permission["aro"] not in ("User", "Group"):
+                yield Violation("I4", item["id"], f"{holder} is neither user nor group")
+            if permission["aro"] == "User" and holder not in stored.live_users:
+                yield Violation("I4", item["id"], f"the holder {holder} is no live user")
+            if permission["aro"] == "Group" and not stored.members[holder]:
+                yield Violation("I4", item["id"], f"the holder {holder} is no live group")
+    for permission_id, count in ids.items():
+        if count > 1:
+            yield Violation("I4", permission_id, "two permissions have this identifier")
+
+
+def _formats_are_pure(stored: Stored) -> Iterator[Violation]:
+    for item in stored.live_resources:
+        v4, v5 = ([n for n in names if item[n] is not None] for names in (_V4, _V5))
+        if v5 and (v4 or len(v5) < len(_V5)):
+            yield Violation("I13", item["id"], "its metadata are half in one format")
+        if not v5 and item["name"] is None:
+            yield Violation("I13", item["id"], "it has neither metadata nor a name")
+        if item["live_type_id"] != item["resource_type_id"]:
+            yield Violation("I13", item["id"], "it is filed under another type than it has")
+
+
+def _personal_metadata_stay_personal(stored: Stored) -> Iterator[Violation]:
+    for item in stored.live_resources:
+        if item["metadata_key_type"] == "user_key":
+            keys = [
+                stored.users.get(holder, {}).get("gpgkey_id")
+                for holder, permission in item["permissions"].items()
+                if permission["aro"] == "User"
+            ]
+            if len(item["permissions"]) != 1 or keys != [item["metadata_key_id"]]:
+                yield Violation("I6", item["id"], "a user's own key is on what is not his alone")
+
+
+def _deleted_is_final(stored: Stored) -> Iterator[Violation]:
+    for item in stored.resources.values():
+        if item["deleted"] and (item["permissions"] or item["live_type_id"]):
+            yield Violation("I9", item["id"], "it is deleted, and its access list is not")
+    for row in stored.rows("holdings"):
+        item = stored.resources.get(row["item_id"], {})
+        is_settling = item.get("operation") is not None
+        if (not item or item["deleted"]) and not is_settling:
+            yield Violation("I9", row["item_id"], f"{row['user_id']} holds what is gone")
+        if row["user_id"] not in stored.live_users and not is_settling:
+            yield Violation("I9", row["user_id"], f"this user is gone and holds {row['item_id']}")
+
+
+def _addresses_are_claimed(stored: Stored) -> Iterator[Violation]:
+    claims = {row["value"]: row["subject"] for row in _claims(stored, USERNAME)}
+    addresses = Counter(user["username"].casefold() for user in stored.live_users.values())
+    for user_id, user in stored.live_users.items():
+        if claims.get(user["username"].casefold()) != user_id:
+            yield Violation("I10", user_id, "the user's address is not claimed for him")
+        if addresses[user["username"].casefold()] > 1:
+            yield Violation("I10", user_id, "somebody else has the same address")
+    for address, user_id in claims.items():
+        claimant = stored.live_users.get(user_id)
+        if claimant is None or claimant["username"].casefold() != address:
+            yield Violation("I10", user_id, "an address is claimed for a user who has it not")
+
+
+def _keys_are_claimed(stored: Stored) -> Iterator[Violation]:
+    claims = {row["value"]: row for row in _claims(stored, FINGERPRINT)}
+    for key_id, key in stored.gpgkeys.items():
+        claim = claims.get(key["fingerprint"].upper())
+        if claim is None or (claim["subject"], claim["owner"]) != (key_id, key["user_id"]):
+            yield Violation("I10", key_id, "the key's fingerprint is not claimed for it")
+    for fingerprint, claim in claims.items():
+        if stored.gpgkeys.get(claim["subject"], {}).get("fingerprint", "").upper() != fingerprint:
+            yield Violation("I10", claim["subject"], "a fingerprint is claimed for no such key")
+
+
+def _claims(stored: Stored, kind: str) -> list[defaultdict[str, Any]]:
+    return [row for row in stored.rows("claims") if row["kind"] == kind]
+
+
+def _each_user_has_his_key(stored: Stored) -> Iterator[Violation]:
+    live = Counter(key["user_id"] for key in stored.gpgkeys.values() if not key["deleted"])
+    for user_id, user in stored.live_users.items():
+        key = stored.gpgkeys.get(user["gpgkey_id"] or "")
+        if live[user_id] > 1:
+            yield Violation("I10", user_id, "the user has several keys")
+        if user["active"] and (key is None or key["deleted"] or key["user_id"] != user_id):
+            yield Violation("I10", user_id, "the user is active without a key of his own")
+        if not user["active"] and (user["gpgkey_id"] or live[user_id]):
+            yield Violation("I10", user_id, "the user has a key and did not complete the setup")
+
+
+def _favorites_are_single(stored: Stored) -> Iterator[Violation]:
+    ids = Counter(row["favorite_id"] for row in stored.rows("holdings") if row["favorite_id"])
+    for favorite_id, count in ids.items():
+        if count > 1:
+            yield Violation("I10", favorite_id, "two favorites have this identifier")
+
+
+def _tokens_are_spent_once(stored: Stored) -> Iterator[Violation]:
+    unspent: Counter[str] = Counter()
+    successors: Counter[str] = Counter()
+    for row in stored.rows("tokens"):
+        if row["kind"] == REFRESH:
+            unspent[row["session"]] += row["spent"] is None
+            successors[row["successor"] or ""] += 1
+            if row["successor"] and row["spent"] is None:
+                yield Violation("I11", row["hash"], "a token has a successor and is not spent")
+        if row["user_id"] and row["user_id"] not in stored.users:
+            yield Violation("I11", row["hash"], "a token is of nobody")
+    yield from _at_most_one("I11", "a session has several refresh tokens", unspent)
+    yield from _at_most_one("I11", "a token succeeds several", successors)
+
+
+def _at_most_one(rule: str, says: str, counts: Counter[str]) -> Iterator[Violation]:
+    for subject, count in counts.items():
+        if subject and count > 1:
+            yield Violation(rule, subject, says)
+
+
+def _nothing_decrypts(stored: Stored) -> Iterator[Violation]:
+    for table, rows in stored.tables.items():
+        for row in rows:
+            text = json.dumps(row, default=str)
+            if any(mark in text for mark in _PRIVATE):
+                yield Violation("I12", table, "a private key is stored")
+    for row in stored.rows("settings"):
+        keys = json.loads(row["value"] or "{}") if row["name"] == SIGNING_KEYS else {}
+        if any("d" in key for key in keys.get("keys", ())):
+            yield Violation("I12", SIGNING_KEYS, "the private half of a signing key is stored")
+
+
+def _versions_count(stored: Stored) -> Iterator[Violation]:
+    for item in stored.resources.values():
+        if not isinstance(item["version"], int) or item["version"] < 1:
+            yield Violation("I14", item["id"], "its version is none")
+        if item["modified"] < item["created"]:
+            yield Violation("I14", item["id"], "it was changed before it was made")
+
+
+def _operations_are_complete(stored: Stored) -> Iterator[Violation]:
+    headers = {r["operation"]: r for r in stored.rows("operations") if r["target"]}
+    lines = Counter(
+        row["operation"]
+        for row in stored.rows("operations")
+        if row["operation"] in headers and int(row["part"]) > int(headers[row["operation"]]["done"])
+    )
+    for item in stored.resources.values():
+        if item["operation"] is not None:
+            header = headers.get(item["operation"])
+            if header is None or header["target"] != item["id"]:
+                yield Violation("I13", item["id"], "it names an operation that is not there")
+            elif lines[item["operation"]] != header["lines"] - header["done"]:
+                yield Violation("I13", item["id"], "its operation is not complete")
+
+
+def _somebody_administers(stored: Stored) -> Iterator[Violation]:
+    is_founded = any(row["name"] == TENANT for row in stored.rows("settings"))
+    administrators = [u for u in stored.live_users.values() if u["role_id"] == roles.ADMIN.id]
+    if is_founded and not administrators:
+        yield Violation("W9", TENANT, "nobody is an administrator")
+
+
+_CHECKS = (
+    _secrets_match_access,
+    _owner_exists,
+    _permissions_are_sound,
+    _formats_are_pure,
+    _personal_metadata_stay_personal,
+    _deleted_is_final,
+    _addresses_are_claimed,
+    _keys_are_claimed,
+    _each_user_has_his_key,
+    _favorites_are_single,
+    _tokens_are_spent_once,
+    _nothing_decrypts,
+    _versions_count,
+    _operations_are_complete,
+    _somebody_administers,
+)
+
+
+def _plain_row(row: Mapping[str, Any]) -> defaultdict[str, Any]:
+    return defaultdict(lambda: None, {name: _plain(value) for name, value in row.items()})
+
+
+def _plain(value: Mapping[str, Any]) -> Any:
+    """One of DynamoDB's attribute values as a value of Python."""
+    [(kind, content)] = value.items()
+    match kind:
+        case "N":
+            return float(content) if "." in content else int(content)
+        case "NULL":
+            return None
+        case "M":
+            return {name: _plain(member) for name, member in content.items()}
+        case "L":
+            return [_plain(member) for member in content]
+        case _:
+            return content

@@ -1,0 +1,150 @@
+"""What holds for the answers of every endpoint, whatever it does."""
+
+from __future__ import annotations
+
+import json
+import logging
+
+import pytest
+
+from chalicelib.domain.actor import Access
+from chalicelib.domain.ids import find_uuid
+from chalicelib.tables.base import every_table
+from chalicelib.web.envelope import SECURITY_HEADERS
+from tests.client import Client
+from tests.endpoints import CSRF_PAIR, ask, is_change, is_protected, over, path_of
+from tests.environment import BASE_URL
+from tests.hooks import Around, Recorder
+
+CANARY = "mandarin-0815-canary"
+ORIGINS = (
+    "https://evil.example",
+    "null",
+    f"{BASE_URL}.evil.example",
+    BASE_URL.replace("https://", "https://evil-"),
+    BASE_URL.replace("https://", "http://"),
+    f"{BASE_URL}:8443",
+    BASE_URL,
+)
+WRITES_ON_GET = {"AuthLogout.logout"}
+"""GET /auth/logout.json ends a session, as the specification says."""
+
+
+class Breaking(Around):
+    """Each storage call fails in a way nobody has foreseen, and quotes data."""
+
+    def __call__(self, operation, parameters, send):
+        raise RuntimeError(f"{CANARY}: {operation} {parameters}")
+
+
+def stored(store):
+    """All that is stored, but for the log of what was read."""
+    return {
+        table.stored_as(): sorted(json.dumps(row, sort_keys=True) for row in store.rows(name))
+        for table in every_table()
+        if not (name := table.stored_as()).endswith("action_logs")
+    }
+
+
+@over()
+def test_every_answer_carries_the_security_headers(ada, things, route):
+    """HD01"""
+    path = path_of(route, things)
+    answers = (
+        ask(route, path, ada.client),
+        ask(route, path_of(route), ada.client),
+        ask(route, f"{path}?api-version=v1", ada.client),
+        Client().request(route.method, path),
+        Client("dead").request(route.method, path),
+    )
+    for answer in answers:
+        expected = {name.lower(): value for name, value in SECURITY_HEADERS.items()}
+        assert expected.items() <= answer.headers.items()
+        assert answer.headers["content-type"]
+    refused = answers[2]
+    assert refused.headers["content-type"] == "application/json; charset=utf-8"
+
+
+@over()
+def test_no_answer_lets_other_origins_read_it(ada, things, route):
+    """HD02"""
+    path = path_of(route, things)
+    for origin in ORIGINS:
+        answers = (
+            ask(route, path, ada.client, headers={"origin": origin}),
+            Client().request(
+                "OPTIONS",
+                path,
+                headers={
+                    "origin": origin,
+                    "access-control-request-method": route.method,
+                    "access-control-request-headers": "authorization, x-csrf-token",
+                },
+            ),
+        )
+        for answer in answers:
+            allowing = {name for name in answer.headers if "access-control-allow" in name}
+            assert allowing == set()
+        assert answers[1].status == 404
+
+
+@over(lambda route: not is_change(route) and route.action not in WRITES_ON_GET)
+def test_a_get_changes_nothing(ada, things, store, route):
+    """HD06"""
+    before = stored(store)
+    query = "&".join(f"contain[{name}]=1" for name in route.query.contains)
+    answer = ask(route, f"{path_of(route, things)}?{query}", ada.client)
+    assert answer.status < 500
+    assert stored(store) == before
+
+
+@over(lambda route: not is_change(route) and is_protected(route))
+def test_a_get_by_cookie_changes_nothing(ada, things, store, cookie_of, route):
+    """HD06"""
+    cookies = {"passbolt_session": cookie_of(ada)}
+    before = stored(store)
+    answer = Client().request(route.method, path_of(route, things), cookies=cookies)
+    assert answer.status == 200
+    assert stored(store) == before
+
+
+@over()
+def test_an_accident_tells_its_request_and_nothing_else(ada, things, route, caplog):
+    """HD07"""
+    caplog.set_level(logging.DEBUG)
+    path = path_of(route, things)
+    with Breaking(), Recorder() as seen:
+        answer = ask(route, path, ada.client)
+    if not seen.calls:
+        assert answer.status < 500
+        return
+    assert answer.status == 500
+    header = answer.header
+    assert (header["status"], header["code"]) == ("error", 500)
+    assert (header["message"], answer.body) == ("An Internal Error Has Occurred.", "")
+    assert find_uuid(header["id"])
+    shown = answer.content.decode() + str(answer.raw_headers)
+    for leak in (CANARY, "RuntimeError", "Traceback", "test-users", "arn:", ".py"):
+        assert leak not in shown
+    assert CANARY not in caplog.text
+    assert header["id"] in caplog.text
+
+
+@over(lambda route: route.access is not Access.PUBLIC)
+def test_a_request_leaves_one_line_in_the_log(ada, things, route, caplog):
+    caplog.set_level(logging.DEBUG)
+    ask(route, path_of(route, things), ada.client)
+    lines = [json.loads(record.message) for record in caplog.records if record.name == "keyhaven"]
+    requests = [line for line in lines if line["event"] == "request"]
+    assert [line["action"] for line in requests] == [route.action]
+    assert "authorization" not in caplog.text
+    assert ada.client.token not in caplog.text
+
+
+@pytest.mark.parametrize("path", ["/users.json", "/nothing.json"])
+def test_a_preflight_is_not_answered(ada, path):
+    """HD02"""
+    headers = {"origin": "https://evil.example", "access-control-request-method": "POST"}
+    answer = ada.client.request("OPTIONS", path, headers=headers, cookies=CSRF_PAIR["cookies"])
+    assert answer.status == 404
+    assert not any("allow" in name for name in answer.headers)

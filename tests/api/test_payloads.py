@@ -1,0 +1,198 @@
+"""What is sent as a body: over every route that reads one."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import pytest
+
+from app import app
+from chalicelib.tables import reading
+from chalicelib.tables.users import User
+from infra.local.events import event_of
+from infra.local.gateway import Context
+from tests import make
+from tests.client import ROUTES as GATEWAY
+from tests.client import Client
+from tests.endpoints import ask, has_body, over, path_of
+
+JSON = {"content-type": "application/json"}
+JSON_HEADERS = [(b"content-type", b"application/json")]
+DEEPEST = 32
+MALFORMED = {
+    "no JSON": b"name=x",
+    "a cut object": b'{"name": "x',
+    "data after it": b'{"name": "x"} {}',
+    "a byte order mark": b'\xef\xbb\xbf{"name": "x"}',
+    "UTF-16": '{"name": "x"}'.encode("utf-16"),
+    "NaN": b'{"name": NaN}',
+    "Infinity": b'{"name": Infinity}',
+    "-Infinity": b'{"name": -Infinity}',
+    "a number that is none": b'{"name": 1e999}',
+    "a number of 5,000 digits": b'{"name": ' + b"1" * 5_000 + b"}",
+    "a key twice": b'{"name": "x", "name": "y"}',
+    "single quotes": b"{'name': 'x'}",
+    "a comment": b'{"name": "x"} // y',
+    "a lone surrogate": b'{"name": "\\ud800"}',
+    "a line break in a string": b'{"name": "x\ny"}',
+    "overlong UTF-8": b'{"name": "\xc0\xaf"}',
+    "a surrogate in UTF-8": b'{"name": "\xed\xa0\x80"}',
+    "a stray byte": b'{"name": "\xff"}',
+    "half a character": b'{"name": "\xe2\x82"}',
+    "100,000 lists": b"[" * 100_000 + b"]" * 100_000,
+    "100,000 objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
+    "one level too many": b'{"a":' * (DEEPEST + 1) + b"1" + b"}" * (DEEPEST + 1),
+    "100,000 open lists": b"[" * 100_000,
+}
+OTHER_TYPES = (
+    "text/plain",
+    "application/xml",
+    "text/html; charset=utf-8",
+    "application/jsonp",
+    "application/json-patch+json",
+    "application/octet-stream",
+    "nonsense",
+    "",
+)
+FOREIGN_CHARSETS = (
+    "application/json; charset=utf-16",
+    'application/json; charset="iso-8859-1"',
+    "application/x-www-form-urlencoded; charset=utf-7",
+)
+BROKEN_FORMS = {
+    "no boundary": ("multipart/form-data", b"--x\r\n\r\n"),
+    "no end": (
+        "multipart/form-data; boundary=x",
+        b'--x\r\nContent-Disposition: form-data; name="a"',
+    ),
+    "no part": ("multipart/form-data; boundary=x", b"nothing"),
+    "bad UTF-8": ("application/x-www-form-urlencoded", b"name=%ff%fe"),
+    "too many fields": ("application/x-www-form-urlencoded", b"a=1&" * 1_001),
+    "too deep a name": ("application/x-www-form-urlencoded", b"a" + b"[b]" * 40 + b"=1"),
+}
+
+
+def assert_bad_request(answer):
+    assert (answer.status, answer.message, answer.body) == (400, "Bad Request", "")
+
+
+@over(has_body)
+def test_a_body_that_is_no_json_is_refused(ada, digest, route):
+    """NP03, NP04, NP05"""
+    before = digest()
+    for raw in MALFORMED.values():
+        assert_bad_request(ask(route, path_of(route), ada.client, raw=raw, headers=JSON))
+    assert digest() == before
+
+
+@over(has_body)
+def test_a_body_of_the_deepest_level_is_read(ada, route):
+    """NP05"""
+    raw = b'{"a":' * DEEPEST + b"1" + b"}" * DEEPEST
+    answer = ask(route, path_of(route), ada.client, raw=raw, headers=JSON)
+    assert (answer.message, answer.body) != ("Bad Request", "")
+
+
+@over(has_body)
+def test_a_body_that_is_too_large_is_refused(ada, digest, route):
+    """NP18"""
+    before = digest()
+    raw = b'{"name": "' + b"x" * 5_000_000 + b'"}'
+    answer = ask(route, path_of(route), ada.client, raw=raw, headers=JSON)
+    assert (answer.status, answer.body) == (413, "")
+    assert answer.message == "The request is larger than the service reads."
+    assert digest() == before
+
+
+def test_a_body_in_base64_is_read_as_the_bytes_it_stands_for(ada):
+    """NP18"""
+    sent = json.dumps({"username": "dave@example.com", "profile": {"first_name": "Dave"}})
+    packed = post_event(ada, "/users.json", base64.b64encode(sent.encode()).decode())
+    plain = ada.client.post("/users.json", json.loads(sent))
+    assert packed["statusCode"] == plain.status == 400
+    assert json.loads(packed["body"])["body"] == plain.body
+
+
+@pytest.mark.parametrize("text", ["!!!", "e30", "e30=\n!", "e30=\u00e9", "=", "e=30"])
+def test_base64_that_is_none_is_refused(ada, digest, text):
+    """NP18"""
+    before = digest()
+    answer = post_event(ada, "/users.json", text)
+    header = json.loads(answer["body"])["header"]
+    assert (answer["statusCode"], header["message"]) == (400, "Bad Request")
+    assert digest() == before
+
+
+def test_base64_of_too_much_is_refused(ada, digest):
+    """NP18"""
+    before = digest()
+    answer = post_event(ada, "/users.json", base64.b64encode(b" " * 5_000_001).decode())
+    assert answer["statusCode"] == 413
+    assert digest() == before
+
+
+def post_event(who, path, text):
+    """Send a body as the gateway does where it takes it for binary."""
+    headers = [(b"authorization", f"Bearer {who.client.token}".encode()), *JSON_HEADERS]
+    scope = {
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "method": "POST",
+        "headers": headers,
+        "http_version": "1.1",
+        "client": ("127.0.0.1", 1),
+    }
+    event = event_of(scope, b"", GATEWAY)
+    return app({**event, "body": text, "isBase64Encoded": True}, Context("test"))
+
+
+@over(has_body)
+def test_a_body_of_a_type_we_do_not_read_counts_as_none(ada, route):
+    """NP19"""
+    path = path_of(route)
+    nothing = ask(route, path, fresh(ada))
+    for kind in OTHER_TYPES:
+        headers = {"content-type": kind}
+        answer = ask(route, path, fresh(ada), raw=b'{"name": "x"}', headers=headers)
+        assert (answer.status, answer.message, answer.body) == (
+            nothing.status,
+            nothing.message,
+            nothing.body,
+        )
+
+
+@over(has_body)
+def test_a_body_in_a_foreign_charset_is_refused(ada, digest, route):
+    """NP19"""
+    before = digest()
+    for kind in FOREIGN_CHARSETS:
+        headers = {"content-type": kind}
+        raw = '{"name": "x"}'.encode("utf-16")
+        assert_bad_request(ask(route, path_of(route), ada.client, raw=raw, headers=headers))
+    assert digest() == before
+
+
+@over(has_body)
+def test_a_form_that_cannot_be_read_is_refused(ada, digest, route):
+    """NP19"""
+    before = digest()
+    for kind, raw in BROKEN_FORMS.values():
+        headers = {"content-type": kind}
+        assert_bad_request(ask(route, path_of(route), ada.client, raw=raw, headers=headers))
+    assert digest() == before
+
+
+@over(lambda route: not has_body(route) and route.method not in ("HEAD", "DELETE"))
+def test_a_route_without_a_body_does_not_read_one(ada, things, route):
+    """NP19"""
+    path = path_of(route, things)
+    nothing = ask(route, path, ada.client)
+    answer = ask(route, path, fresh(ada), raw=b"{", headers=JSON)
+    assert answer.status == nothing.status
+
+
+def fresh(who):
+    """A client of the same person, in a session that has just begun."""
+    user = reading.read([User.by_id(who.id)]).find(User, who.id)
+    return Client(make.access_token(user))

@@ -1,0 +1,196 @@
+"""The wire as it really is: a process that serves, plain HTTP, both dialects."""
+
+from __future__ import annotations
+
+import json
+import re
+from http.client import HTTPConnection
+from urllib.parse import urlencode, urlsplit
+
+import pytest
+import requests
+
+from tests import keys
+from tests.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
+from tests.served import serving
+
+UNAUTHENTICATED = {"specification": 403, "clients": 401}
+LONGEST_NAME = {"specification": 64, "clients": 255}
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture(scope="module", params=["specification", "clients"])
+def dialect(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def served(dialect, tmp_path_factory):
+    with serving(tmp_path_factory.mktemp(dialect), dialect=dialect) as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def server_key(served):
+    return requests.get(served.url + VERIFY, timeout=10).json()["body"]["keydata"]
+
+
+def exchange(served, method, target, *, headers=None, body=None):
+    """One request, sent just so; the answer with its headers in the order they came."""
+    connection = HTTPConnection(urlsplit(served.url).netloc, timeout=10)
+    connection.request(method, target, body, headers or {})
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response, content
+
+
+def set_cookies(response):
+    return response.headers.get_all("Set-Cookie", [])
+
+
+def open_nonce(served, server_key, encoded):
+    return open_token(encoded, served.key, server_key)
+
+
+def signed_in(served, server_key):
+    """A jar as Python clients have it after signing in."""
+    session = requests.Session()
+    key = {"keyid": served.key.fingerprint}
+    stage1 = session.post(served.url + LOGIN, json={"gpg_auth": key}, timeout=10)
+    nonce = open_nonce(served, server_key, stage1.headers[TOKEN])
+    stage2 = {"gpg_auth": {**key, "user_token_result": nonce}}
+    assert session.post(served.url + LOGIN, json=stage2, timeout=10).status_code == 200
+    session.get(served.url + "/users/me.json", timeout=10)
+    session.headers["X-CSRF-Token"] = session.cookies["csrfToken"]
+    return session
+
+
+def test_the_first_get_brings_one_cookie_that_can_be_cut_by_position(served):
+    response, _ = exchange(served, "GET", VERIFY)
+
+    [cookie] = set_cookies(response)
+    assert re.fullmatch(r"csrfToken=[0-9a-f]{128}; path=/", cookie)
+
+
+def test_codes_and_times_are_integers_without_quotes(served):
+    _, content = exchange(served, "GET", VERIFY)
+
+    assert re.search(rb'"servertime":\d{10},', content)
+    assert re.search(rb'"code":200[,}]', content)
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "/auth/verify.json?api-version=v2&filter%5Bhas-id%5D%5B%5D=a%20b",
+        "/auth/verify.json?contain[x]=1&filter[y][]=a+b",
+        "/no%2Fsuch/p%C3%A4th?q=%zz",
+    ],
+)
+def test_the_url_is_the_target_untouched(served, target):
+    _, content = exchange(served, "GET", target)
+
+    assert json.loads(content)["header"]["url"] == target
+
+
+def test_who_is_unknown_hears_so_by_dialect(served, dialect):
+    for headers in ({}, {"Cookie": "=; ="}, {"Authorization": "Bearer x"}):
+        response, content = exchange(served, "GET", "/users/me.json", headers=headers)
+
+        header = json.loads(content)["header"]
+        assert response.status == header["code"] == UNAUTHENTICATED[dialect]
+        assert header["message"] == "Authentication is required to continue"
+
+
+def test_a_client_that_sends_empty_cookies_signs_in_and_out(served, server_key):
+    """As the command-line client does: it keeps cookies itself and always sends both."""
+    bare = {**JSON, "Cookie": "=; =", "X-CSRF-Token": ""}
+    keyid = served.key.fingerprint.lower()
+
+    def login(**members):
+        body = json.dumps({"gpg_auth": {"keyid": keyid, **members}})
+        return exchange(served, "POST", LOGIN, headers=bare, body=body)
+
+    stage1, _ = login()
+    stage2, _ = login(user_token_result=open_nonce(served, server_key, stage1.headers[TOKEN]))
+    [session] = [cookie.partition(";")[0] for cookie in set_cookies(stage2)]
+    half = {"Cookie": f"{session}; =", "X-CSRF-Token": ""}
+    me, content = exchange(served, "GET", "/users/me.json", headers=half)
+    [csrf] = [cookie.partition(";")[0] for cookie in set_cookies(me)]
+    both = {"Cookie": f"{session}; {csrf}", "X-CSRF-Token": csrf.partition("=")[2]}
+    out, _ = exchange(served, "POST", "/auth/logout.json", headers=both)
+    after, _ = exchange(served, "GET", "/users/me.json", headers=both)
+
+    assert json.loads(content)["body"]["id"] == served.user_id
+    assert out.status == 200
+    assert after.status in UNAUTHENTICATED.values()
+
+
+def test_the_session_cookie_is_kept_over_plain_http(served, server_key):
+    stage1 = requests.post(
+        served.url + LOGIN, json={"gpg_auth": {"keyid": served.key.fingerprint}}, timeout=10
+    )
+    nonce = open_nonce(served, server_key, stage1.headers[TOKEN])
+    body = json.dumps({"gpg_auth": {"keyid": served.key.fingerprint, "user_token_result": nonce}})
+
+    response, _ = exchange(served, "POST", LOGIN, headers=JSON, body=body)
+
+    [cookie] = set_cookies(response)
+    assert re.fullmatch(r"passbolt_session=[0-9a-f-]{100}; path=/; HttpOnly; SameSite=Lax", cookie)
+
+
+def as_multipart(members):
+    return {"files": {name: (None, value) for name, value in members.items()}}
+
+
+def as_form(members):
+    body = urlencode(members)
+    return {"data": body, "headers": {"Content-Type": "application/x-www-form-urlencoded"}}
+
+
+@pytest.mark.parametrize("encode", [as_multipart, as_form])
+def test_forms_verify_and_sign_in(served, server_key, encode):
+    def send(path, **members):
+        named = {f"data[gpg_auth][{name}]": value for name, value in members.items()}
+        return requests.post(served.url + path, timeout=10, **encode(named))
+
+    keyid, nonce = served.key.fingerprint, new_nonce()
+    verified = send(VERIFY, keyid=keyid, server_verify_token=keys.message(nonce, server_key))
+    pending = open_nonce(served, server_key, send(LOGIN, keyid=keyid).headers[TOKEN])
+    done = send(LOGIN, keyid=keyid, user_token_result=pending)
+
+    assert verified.headers["X-GPGAuth-Verify-Response"] == nonce
+    assert done.headers["X-GPGAuth-Progress"] == "complete"
+
+
+def test_a_name_may_be_as_long_as_the_dialect_says(served, server_key, dialect):
+    session, longest = signed_in(served, server_key), LONGEST_NAME[dialect]
+
+    def store(name):
+        secret = keys.message("secret", served.key.public)
+        body = {"name": name, "secrets": [{"data": secret}]}
+        return session.post(served.url + "/resources.json", json=body, timeout=10)
+
+    refused = store("n" * (longest + 1))
+
+    assert store("n" * longest).json()["body"]["name"] == "n" * longest
+    assert refused.status_code == 400
+    assert refused.json()["body"]["name"].keys() == {"maxLength"}
+
+
+def test_what_the_process_notes_is_no_secret(served, server_key):
+    session = signed_in(served, server_key)
+    stage1 = session.post(
+        served.url + LOGIN, json={"gpg_auth": {"keyid": served.key.fingerprint}}, timeout=10
+    )
+    assert stage1.status_code == 409
+
+    noted = served.output.read_text()
+
+    assert '"action": "AuthLogin.loginPost"' in noted
+    assert "PGP MESSAGE" not in noted
+    assert "gpgauthv1.3.0" not in noted
+    for cookie in session.cookies:
+        assert cookie.value not in noted
+        assert cookie.value[36:] not in noted

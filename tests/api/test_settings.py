@@ -1,0 +1,107 @@
+"""What the server says of itself, before and after signing in."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.locales import LOCALES
+from tests.conftest import Time
+from tests.endpoints import ROUTES
+
+NEEDS = {
+    "accountSettings": {"GET /account/settings.json"},
+    "directorySync": {"GET /directorysync/settings.json"},
+    "disableUser": {"PUT /users/{user}.json"},
+    "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
+    "exportPolicies": {"GET /export-policies/settings.json"},
+    "folders": {"GET /folders.json", "POST /folders.json"},
+    "healthcheckUi": {"GET /healthcheck.json"},
+    "jwtAuthentication": {"POST /auth/jwt/login.json", "POST /auth/jwt/refresh.json"},
+    "locale": {"POST /account/settings/locales.json"},
+    "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
+    "mobile": {"POST /mobile/transfers.json"},
+    "multiFactorAuthentication": {"GET /mfa/verify/error.json"},
+    "passwordExpiry": {"GET /password-expiry/settings.json"},
+    "passwordPolicies": {"GET /password-policies/settings.json"},
+    "rbacs": {"GET /rbacs/me.json"},
+    "resourceTypes": {"GET /resource-types.json"},
+    "scim": {"GET /scim/settings.json"},
+    "secretRevisions": {"GET /secret-revisions/settings.json"},
+    "selfRegistration": {"POST /self-registration/dry-run.json"},
+    "smtpSettings": {"GET /smtp/settings.json"},
+    "tags": {"GET /tags.json"},
+    "totpResourceTypes": {"GET /resource-types.json"},
+    "userKeyPolicies": {"GET /user-key-policies/settings.json"},
+}
+"""Endpoints without which clients must not see a plugin."""
+FOR_GUESTS = {
+    "exportPolicies",
+    "jwtAuthentication",
+    "locale",
+    "selfRegistration",
+    "userKeyPolicies",
+}
+
+
+def served_plugins() -> set[str]:
+    served = {f"{route.method} {route.path}" for route in ROUTES}
+    return {name for name, needed in NEEDS.items() if needed <= served}
+
+
+def test_exactly_the_plugins_that_have_endpoints_are_announced(ada):
+    announced = ada.client.get("/settings.json").body["passbolt"]["plugins"]
+
+    assert set(announced) == served_plugins()
+    assert all(plugin.get("enabled", True) is True for plugin in announced.values())
+
+
+def test_guests_are_told_what_signing_in_takes(api, ada, time: Time):
+    response = api.get("/settings.json")
+
+    assert response.status == 200
+    assert response.header["servertime"] == time.timestamp
+    assert response.body["app"] == {"url": "https://keyhaven.test/", "locale": "en-UK"}
+    product = response.body["passbolt"]
+    assert product["edition"] == "ce"
+    assert product["legal"] == {"privacy_policy": {"url": ""}, "terms": {"url": ""}}
+    assert set(product["plugins"]) == served_plugins() & FOR_GUESTS
+    assert set(product["plugins"]["locale"]) == {"options"}
+    assert set(product["plugins"]["jwtAuthentication"]) == {"enabled"}
+
+
+def test_users_are_told_more(ada):
+    app = ada.client.get("/settings.json").body["app"]
+
+    assert set(app) == {
+        *("url", "locale", "version", "debug", "server_timezone", "session_timeout"),
+        "image_storage",
+    }
+    assert set(app["version"]) == {"number", "name"}
+    assert (app["debug"], app["session_timeout"]) == (0, 24)
+    assert (app["server_timezone"], app["image_storage"]) == (
+        "UTC",
+        {"public_path": "img/public/"},
+    )
+
+
+def test_the_languages_are_listed_for_everybody(api, ada):
+    for client in (api, ada.client):
+        options = client.get("/settings.json").body["passbolt"]["plugins"]["locale"]["options"]
+        assert {option["locale"]: option["label"] for option in options} == LOCALES
+    assert len(LOCALES) == 17
+
+
+def test_the_organisations_language_is_told_whatever_the_users(ada):
+    ada.client.post("/account/settings/locales.json", {"value": "fr-FR"})
+
+    assert ada.client.get("/settings.json").body["app"]["locale"] == "en-UK"
+
+
+@pytest.mark.parametrize("value", ["0", "false"])
+def test_the_envelope_may_be_left_out(api, ada, value):
+    for client in (api, ada.client):
+        whole = client.get("/settings.json")
+        bare = client.get(f"/settings.json?contain[header]={value}")
+        assert bare.json == whole.body
+    assert "header" in api.get("/settings.json?contain[header]=1").json
+    assert api.get("/settings.json?contain[header]=2").status == 400

@@ -1,0 +1,69 @@
+"""Clients as people use them, each in an environment of its own, and a service they all visit."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.served import ROOT, Served, serving
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Keyhaven as tenants of deployed clients have it."""
+    with serving(tmp_path_factory.mktemp("served"), dialect="clients") as service:
+        yield service
+
+
+@pytest.fixture(scope="module")
+def gnupg_home() -> Iterator[Path]:
+    """An empty keyring; the path is short, since it names the agent's socket."""
+    if shutil.which("gpg") is None:
+        pytest.skip("gpg is not on this machine")
+    home = Path(tempfile.mkdtemp(prefix="kh"))
+    yield home
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def client_python() -> Callable[[str], Path]:
+    """The Python that a client is installed for."""
+
+    def find(client: str) -> Path:
+        python = ROOT / ".venv-clients" / client / "bin" / "python"
+        if not python.exists():
+            pytest.skip(f"{client} is not installed; run `make setup`")
+        return python
+
+    return find
+
+
+@pytest.fixture(scope="module")
+def visit(client_python: Callable[[str], Path], gnupg_home: Path) -> Callable[..., Any]:
+    """Runs one of the scripts here with a client; returns what the client saw."""
+
+    def run(client: str, script: str, configuration: dict[str, Any]) -> Any:
+        done = subprocess.run(
+            [client_python(client), HERE / script],
+            input=json.dumps(configuration),
+            env={"PATH": os.environ["PATH"], "GNUPGHOME": str(gnupg_home)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run

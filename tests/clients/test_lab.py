@@ -1,0 +1,64 @@
+"""The lab client `passbolt` 0.0.15, unchanged, over real HTTP, with both its OpenPGP libraries."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="module", params=["PGPy", "gnupg"])
+def seen(request, served, visit, gnupg_home):
+    """What the client saw on one visit: it signs in, stores, reads."""
+    configuration = {
+        "base_url": served.url,
+        "gpg_library": request.param,
+        "private_key": served.key.private,
+        "passphrase": "",
+        "fingerprint": served.key.fingerprint,
+    }
+    subprocess.run(
+        ["gpg", "--homedir", gnupg_home, "--batch", "--import"],
+        input=served.key.private.encode(),
+        capture_output=True,
+        check=True,
+    )
+    return visit("passbolt", "lab.py", configuration)
+
+
+def test_it_signs_in(seen, served):
+    assert seen["authenticated"] is True
+    assert seen["user_id"] == served.user_id
+
+
+def test_it_cuts_the_csrf_token_out_of_the_cookie(seen):
+    assert len(seen["token"]) == 128
+    assert set(seen["token"]) <= set("0123456789abcdef")
+
+
+def test_it_knows_the_resource_types(seen):
+    assert {"password-string", "password-and-description", "v5-default"} <= seen["types"].keys()
+
+
+def test_it_finds_the_public_key_of_a_user(seen, served):
+    assert seen["key"] == served.key.fingerprint
+
+
+def test_it_stores_a_resource(seen):
+    assert seen["message"] == "The resource has been added successfully."
+    assert seen["created"]["name"] == "mail"
+    assert seen["created"]["created_by"] == seen["user_id"]
+
+
+def test_it_reads_what_it_stored(seen):
+    assert seen["read"]["name"] == "mail"
+    assert seen["created"]["id"] in seen["listed"]
+
+
+def test_it_decrypts_what_it_stored(seen):
+    assert json.loads(seen["opened"]) == {"password": "first", "description": "of the team"}
+
+
+def test_it_finds_a_user_by_address(seen, served):
+    assert seen["found"] == served.user_id

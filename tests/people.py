@@ -1,0 +1,106 @@
+"""What happens to people: they are invited, get mail, follow links, are suspended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.domain import clock
+from chalicelib.services import signing_keys
+from chalicelib.services.users import new_user
+from chalicelib.tables import reading
+from chalicelib.tables.base import every_table
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.outbox import Mail
+from chalicelib.tables.users import User
+from tests.client import Client
+from tests.endpoints import CSRF_PAIR
+from tests.make import Somebody
+from tests.storage import Storage
+
+
+@dataclass(frozen=True)
+class Invited:
+    """A person who has a link and no key yet."""
+
+    id: str
+    token: str
+
+    @property
+    def row(self) -> User:
+        return stored(self.id)
+
+
+def start_again() -> None:
+    """Publish the tenant's keys again, after the tables were emptied within a test."""
+    signing_keys.publish()
+
+
+def stored(user_id: str) -> User:
+    row = reading.read([User.by_id(user_id)]).find(User, user_id)
+    assert row is not None
+    return row
+
+
+def change(user_id: str, **fields: Any) -> None:
+    """Give the row of a user other values, as something else might have meanwhile."""
+    row = stored(user_id)
+    for name, value in fields.items():
+        setattr(row, name, value)
+    row.save()
+
+
+def suspend(who: Somebody | Invited) -> None:
+    change(who.id, disabled=clock.now())
+
+
+def delete(who: Somebody | Invited) -> None:
+    """As a deletion leaves a user: his address is free, the fingerprint of his key is not."""
+    change(who.id, deleted=True)
+    Claim("username", stored(who.id).username.casefold(), subject=who.id).delete()
+
+
+def invitation(name: str = "dave", **members: Any) -> dict[str, Any]:
+    profile = {"first_name": name.title(), "last_name": "Lovelace"}
+    return {"username": f"{name}@example.com", "profile": profile, **members}
+
+
+def invite(store: Storage, by: Somebody, name: str = "dave") -> Invited:
+    response = by.client.post("/users.json", invitation(name))
+    assert response.status == 200, response.json
+    return Invited(response.body["id"], token_of(mails(store)[-1]))
+
+
+def waiting(name: str) -> User:
+    """A person who was invited, without the mail."""
+    row = new_user(f"{name}@example.com", name.title(), "Lovelace")
+    row.save()
+    Claim.username(row.username, row.id).save()
+    return row
+
+
+def mails(store: Storage) -> list[Mail]:
+    """What the outbox holds, oldest first where time has passed."""
+    rows = [Mail.from_raw(row) for row in store.rows(Mail.stored_as())]
+    return sorted(rows, key=lambda mail: mail.created)
+
+
+def link_of(mail: Mail) -> str:
+    return str(mail.params["link"])
+
+
+def token_of(mail: Mail) -> str:
+    return link_of(mail).partition("?")[0].rpartition("/")[2]
+
+
+def recover(client: Client, **body: Any) -> Any:
+    return client.post("/users/recover.json", body, **CSRF_PAIR)
+
+
+def counts(store: Storage) -> dict[str, int]:
+    """How many rows each table holds that has any."""
+    found = {
+        table.stored_as().removeprefix("test-"): len(store.rows(table.stored_as()))
+        for table in every_table()
+    }
+    return {name: count for name, count in found.items() if count}

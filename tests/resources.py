@@ -1,0 +1,131 @@
+"""What requests about resources are made of, and what is stored afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.domain import clock, resource_types
+from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
+from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import (
+    METADATA_KEYS,
+    METADATA_TYPES,
+    RESOURCE_TYPES,
+    Setting,
+)
+from tests.client import Response
+from tests.keys import message
+from tests.make import Somebody
+from tests.storage import Storage
+
+INVALID = "Could not validate resource data."
+MISSING = "The resource does not exist."
+V5_DEFAULT = resource_types.V5_DEFAULT.id
+
+_SESSION_KEY = Packet(Tag.SESSION_KEY, b"\x03" + b"\x11" * 8 + b"\x01" + b"\x22" * 40)
+PGP = write_block(
+    write_packets([_SESSION_KEY, Packet(Tag.PROTECTED_DATA, b"\x01" + b"\x33" * 60)]), MESSAGE
+)
+"""A message for nobody in particular."""
+
+
+def long_message(size: int) -> str:
+    """A message whose encrypted data has so many bytes."""
+    data = Packet(Tag.PROTECTED_DATA, b"\x01" + b"\x33" * size)
+    return write_block(write_packets([_SESSION_KEY, data]), MESSAGE)
+
+
+def v4(**members: Any) -> dict[str, Any]:
+    """The body of a creation in clear; `...` takes a member away."""
+    return _body({"name": "mail", "secrets": [{"data": PGP}]}, members)
+
+
+def v5(who: Somebody, **members: Any) -> dict[str, Any]:
+    """The body of a creation with metadata for the key of its creator."""
+    usual = {
+        **metadata(who),
+        "resource_type_id": V5_DEFAULT,
+        "secrets": [{"data": PGP}],
+    }
+    return _body(usual, members)
+
+
+def metadata(who: Somebody, text: str = "about") -> dict[str, Any]:
+    return {
+        "metadata": message(text, who.key.public),
+        "metadata_key_id": who.gpgkey_id,
+        "metadata_key_type": "user_key",
+    }
+
+
+def secrets(*users: Somebody, text: str = "new") -> list[dict[str, str]]:
+    """What an update sends for these users."""
+    return [{"user_id": who.id, "data": message(text, who.key.public)} for who in users]
+
+
+def path(resource_id: str) -> str:
+    return f"/resources/{resource_id}.json"
+
+
+def create(who: Somebody, body: Any | None = None, **options: Any) -> Response:
+    return who.client.post("/resources.json", v4() if body is None else body, **options)
+
+
+def created(who: Somebody, body: Any | None = None) -> Any:
+    response = create(who, body)
+    assert response.status == 200, response.json
+    return response.body
+
+
+def rules(response: Response, *where: str) -> set[str]:
+    """The rules the field at this path of a refused body breaks."""
+    assert (response.status, response.message) == (400, INVALID), response.json
+    errors = response.body
+    for name in where:
+        errors = errors[name]
+    return set(errors)
+
+
+def stored(resource_id: str) -> Resource:
+    row = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)  # type: ignore[arg-type]
+    assert row is not None
+    return row
+
+
+def secret_of(who: Somebody, resource_id: str) -> str | None:
+    row = reading.read([Holding.of(who.id, resource_id)]).find(Holding, who.id, resource_id)  # type: ignore[arg-type]
+    return None if row is None else row.secret_data
+
+
+def actions(store: Storage, subject: str) -> list[str]:
+    """What is on record of something, in order."""
+    rows = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
+    mine = sorted((row for row in rows if row.subject == subject), key=lambda row: row.time_id)
+    return [row.action for row in mine]
+
+
+def allow(**switches: bool) -> None:
+    """Store metadata types settings that differ in these from those of a new tenant."""
+    usual = {
+        "allow_creation_of_v4_resources": True,
+        "allow_creation_of_v5_resources": True,
+        "allow_v5_v4_downgrade": False,
+        "allow_v4_v5_upgrade": False,
+    }
+    Setting(METADATA_TYPES, value=usual | switches).save()
+
+
+def forbid_personal_keys() -> None:
+    Setting(METADATA_KEYS, value={"allow_usage_of_personal_keys": False}).save()
+
+
+def delete_type(kind: resource_types.ResourceType) -> None:
+    """Mark a type deleted, as a race may leave one of which there are resources."""
+    Setting(RESOURCE_TYPES, marks={kind.slug: clock.now().isoformat()}).save()
+
+
+def _body(usual: dict[str, Any], members: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in {**usual, **members}.items() if value is not ...}

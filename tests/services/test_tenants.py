@@ -1,0 +1,109 @@
+"""The foundation of a tenant: its first administrator, once."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain.errors import Conflict, Invalid
+from chalicelib.services import tenants
+from chalicelib.tables.transaction import Transaction
+from tests import hooks, make, people
+from tests.client import Client
+from tests.hooks import Failing
+from tests.keys import KEYS
+from tests.meanwhile import Meanwhile
+from tests.scheduler import races
+
+pytestmark = pytest.mark.usefixtures("store")
+
+
+def found(name: str = "ada") -> str:
+    return tenants.found(f"{name}@example.com", name.title(), "Lovelace")
+
+
+def test_the_first_administrator_sets_up_and_invites(store):
+    link = found()
+
+    user, token = link.rpartition("/setup/start/")[2].split("/")
+    body = {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS["ada"].public},
+    }
+    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+    ada = Client(make.access_token(people.stored(user)))
+    assert ada.get("/users/me.json").body["role"]["name"] == "admin"
+    assert ada.post("/users.json", people.invitation()).status == 200
+
+
+def test_the_link_is_also_in_the_mail(store):
+    link = found()
+
+    [mail] = people.mails(store)
+    assert (mail.recipient, people.link_of(mail)) == ("ada@example.com", link)
+
+
+@pytest.mark.parametrize("name", ["ada", "betty"])
+def test_a_tenant_is_founded_once(digest, name):
+    assert not tenants.is_founded()
+    found()
+    before = digest()
+
+    with pytest.raises(Conflict):
+        found(name)
+
+    assert tenants.is_founded()
+    assert digest() == before
+
+
+@pytest.mark.parametrize(
+    ("username", "first_name"), [("ada", "Ada"), ("ada@example.com", ""), ("a" * 300, "\x00")]
+)
+def test_a_founder_has_an_address_and_a_name(digest, username, first_name):
+    before = digest()
+
+    with pytest.raises(Invalid):
+        tenants.found(username, first_name, "Lovelace")
+
+    assert digest() == before
+
+
+def test_of_two_who_found_at_once_one_does(store):
+    for race in races():
+        store.empty()
+        outcomes = race.run(lambda: found("ada"), lambda: found("betty"))
+        assert sorted(type(outcome.error).__name__ for outcome in outcomes) == [
+            *("Conflict", "NoneType")
+        ]
+        assert people.counts(store)["users"] == 1
+
+
+def test_a_foundation_whose_answer_is_lost_stands(store):
+    """FT06"""
+    with Failing(hooks.answer_lost, only=hooks.WRITES):
+        try:
+            found()
+        except Exception as error:  # noqa: BLE001 - whichever: the outcome is unknown
+            assert type(error).__name__ == "Unavailable"
+
+    assert tenants.is_founded()
+    assert people.counts(store)["users"] == 1
+
+
+def test_an_address_that_is_taken_meanwhile_founds_nothing(store):
+    def take() -> None:
+        people.waiting("ada")
+
+    with Meanwhile(take), pytest.raises(Invalid):
+        found()
+
+    assert not tenants.is_founded()
+
+
+def test_a_transaction_that_fails_within_writes_nothing(digest):
+    before = digest()
+
+    with pytest.raises(ZeroDivisionError), Transaction() as tx:
+        tx.create(people.new_user("x@example.com", "X", "Y"))
+        _ = 1 / 0
+
+    assert digest() == before

@@ -1,0 +1,243 @@
+"""The connection: hooks around each call, calls side by side, and what becomes of errors."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from time import monotonic, sleep
+
+import pytest
+from pynamodb.exceptions import VerboseClientError
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.tables import pace, reading
+from chalicelib.tables.connection import StorageConnection, connection, current_branch
+from chalicelib.tables.settings import Setting
+from tests import hooks
+from tests.hooks import ALWAYS, Failing, Recorder
+
+PARALLEL = 4
+
+
+@pytest.fixture
+def parallel(store):
+    return StorageConnection(parallel_calls=PARALLEL)
+
+
+@pytest.fixture(params=[1, PARALLEL], ids=["in turn", "parallel"])
+def any_connection(request, store):
+    return StorageConnection(parallel_calls=request.param)
+
+
+# Hooks
+
+
+def test_the_hook_entered_last_is_the_outermost(store):
+    order = []
+
+    def hook(name):
+        def around(operation, parameters, send):
+            order.append(name)
+            return send()
+
+        return around
+
+    connection.hooks += [hook("inner"), hook("outer")]
+    reading.find(Setting.named("theme"))
+
+    assert order == ["outer", "inner"]
+
+
+def test_a_hook_may_answer_in_the_place_of_storage(store):
+    name = Setting.stored_as()
+    row = {"name": {"S": "theme"}, "value": {"S": "{}"}}
+    connection.hooks.append(lambda *_: {"Responses": {name: [row]}})
+
+    assert reading.find(Setting.named("theme")) == row
+
+
+def test_rows_saved_by_their_model_pass_the_hooks_too(store):
+    with Recorder() as seen:
+        Setting("theme", value={}).save()
+
+    assert seen.operations == ["PutItem"]
+
+
+# Errors
+
+
+OVERLOAD = [
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+    "InternalServerError",
+    "InternalFailure",
+    "ServiceUnavailable",
+    "TransactionInProgressException",
+    "502",
+    "503",
+]
+
+
+def _refused_with(code, times):
+    def fault(operation, parameters, send):
+        raise hooks.refusal(code, operation)
+
+    return Failing(fault, times=times)
+
+
+@pytest.mark.parametrize("code", OVERLOAD)
+def test_overload_that_passes_is_not_noticed(store, code):
+    """FT05"""
+    Setting("theme", value={}).save()
+
+    with _refused_with(code, 3):
+        assert reading.find(Setting.named("theme")) is not None
+
+
+@pytest.mark.parametrize("code", OVERLOAD)
+def test_overload_that_stays_is_unavailable_and_says_when_to_come_again(store, code):
+    """FT05"""
+    failing = _refused_with(code, ALWAYS)
+    with failing, pytest.raises(Unavailable) as raised:
+        reading.find(Setting.named("theme"))
+
+    assert raised.value.seconds > 0
+    assert failing.seen == pace.ATTEMPTS
+
+
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ResourceNotFoundException"])
+def test_what_storage_refuses_for_good_is_not_tried_again(store, code):
+    failing = _refused_with(code, ALWAYS)
+    with failing, pytest.raises(VerboseClientError):
+        reading.find(Setting.named("theme"))
+
+    assert failing.seen == 1
+
+
+# Side by side
+
+
+def test_results_stand_in_the_order_of_the_calls(any_connection):
+    def late(n):
+        sleep(0.02 * (6 - n))
+        return n
+
+    assert any_connection.together([lambda n=n: late(n) for n in range(6)]) == list(range(6))
+
+
+def test_no_calls_have_no_results(any_connection):
+    assert any_connection.together([]) == []
+
+
+def test_calls_run_at_the_same_time(parallel):
+    meeting = threading.Barrier(PARALLEL, timeout=5)
+
+    parallel.together([meeting.wait] * PARALLEL)
+
+    assert not meeting.broken
+
+
+def test_what_a_call_raises_is_raised_when_all_have_ended(parallel):
+    ended = []
+
+    def fail():
+        raise Unavailable
+
+    def end():
+        sleep(0.05)
+        ended.append(True)
+
+    with pytest.raises(Unavailable):
+        parallel.together([fail, end, end])
+    assert ended == [True, True]
+
+
+def test_calls_inside_of_calls_do_not_wait_for_each_other(any_connection):
+    def inside(n):
+        return any_connection.together([lambda m=m: n * m for m in range(PARALLEL)])
+
+    results = any_connection.together([lambda n=n: inside(n) for n in range(3 * PARALLEL)])
+
+    assert results == [[n * m for m in range(PARALLEL)] for n in range(3 * PARALLEL)]
+
+
+def test_each_call_knows_its_branch_and_who_called_is_in_none(any_connection):
+    branches = any_connection.together([current_branch.get] * 3)
+
+    assert len({group for group, _ in branches}) == 1
+    assert [n for _, n in branches] == [0, 1, 2]
+    assert current_branch.get() is None
+
+
+# Out of reach
+
+
+@pytest.fixture
+def silent():
+    """An address that takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+@pytest.fixture
+def full():
+    """An address that does not even take connections, as a host that is not there."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener:
+        address = listener.getsockname()
+        waiting = [socket.socket() for _ in range(4)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(address)
+        yield address[1]
+        for each in waiting:
+            each.close()
+
+
+@pytest.fixture
+def closed():
+    """An address nobody listens at."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
+@pytest.mark.parametrize("where", ["closed", "full", "silent"])
+def test_storage_out_of_reach_is_told_within_three_seconds(request, store, where):
+    """FT23"""
+    port = request.getfixturevalue(where)
+    unreachable = StorageConnection(endpoint=f"http://127.0.0.1:{port}")
+    _ = unreachable.client
+    start = monotonic()
+
+    with pytest.raises(Unavailable):
+        unreachable.call("ListTables", {})
+
+    assert monotonic() - start < 3
+
+
+def test_storage_that_is_back_in_reach_is_used_at_once(store):
+    """FT23"""
+    Setting("theme", value={}).save()
+    with Failing(hooks.unreachable, times=ALWAYS), pytest.raises(Unavailable):
+        reading.find(Setting.named("theme"))
+
+    assert reading.find(Setting.named("theme")) is not None
+
+
+# What a client hears
+
+
+def test_a_session_that_cannot_be_looked_up_is_neither_refused_nor_believed(store, ada):
+    """FT24 FT05"""
+    ada.client.get("/users/me.json")  # what is kept warm is read now
+    with Recorder() as seen:
+        assert ada.client.get("/users/me.json").status == 200
+    assert len(seen.calls) > 1
+
+    for at in range(len(seen.calls)):
+        with Failing(hooks.throttled, at=at, times=ALWAYS):
+            response = ada.client.get("/users/me.json")
+        assert response.status == 503
+        assert int(response.headers["retry-after"]) > 0
+        with Failing(hooks.throttled, at=at):
+            assert ada.client.get("/users/me.json").status == 200

@@ -1,0 +1,233 @@
+"""The checker of what is stored: silent about a sound tenant, and not about any breach."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.users import new_user
+from chalicelib.tables.base import every_table
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change, Part
+from chalicelib.tables.outbox import Mail
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import SIGNING_KEYS, TENANT, Setting
+from chalicelib.tables.tokens import REFRESH, Token
+from chalicelib.tables.users import User
+from infra.invariants import violations
+from tests import make
+from tests.hooks import Killed, Killing
+from tests.invariants import check_invariants
+
+READ, OWNER = PermissionType.READ, PermissionType.OWNER
+
+
+@pytest.fixture
+def tenant(store, ada, betty, carol):
+    """People, a group, and items of one, shared, of a group, in the new format, and deleted."""
+    Setting(TENANT, value={}).save()
+    team = make.group(betty, carol)
+    make.resource(team)
+    own = {"metadata": "m", "metadata_key_id": betty.gpgkey_id, "metadata_key_type": "user_key"}
+    make.resource(betty, **own)
+    gone = make.resource(ada)
+    assert ada.client.delete(f"/resources/{gone}.json").status == 200
+    return Tenant(store, ada, betty, make.resource(ada, {betty: READ, team: READ}))
+
+
+class Tenant:
+    def __init__(self, store, ada, betty, shared):
+        self.store, self.ada, self.betty, self.shared = store, ada, betty, shared
+
+    def resource(self):
+        return Resource.get(self.shared)
+
+    def holding(self):
+        return Holding.get(self.betty.id, self.shared)
+
+    def user(self):
+        return User.get(self.betty.id)
+
+    def change(self, row, **values):
+        for name, value in values.items():
+            setattr(row, name, value)
+        row.save()
+
+    def permit(self, holder_id, **values):
+        """Give somebody a permission like the owner's, but for these values."""
+        row = self.resource()
+        usual = replace(row.permissions[self.ada.id], id=new_id(), aro_id=holder_id)
+        self.change(row, permissions={**row.permissions, holder_id: replace(usual, **values)})
+
+
+def _found(store):
+    names = [table.stored_as() for table in every_table()]
+    return violations({name.removeprefix("test-"): store.rows(name) for name in names})
+
+
+def _refresh(user_id, **values):
+    return Token(new_id(), kind=REFRESH, user_id=user_id, session="s", expires=1, **values)
+
+
+def _unfinished(tenant):
+    """A large change that is committed, while its rows are still to be written."""
+    row = tenant.resource()
+    change = Change(row, row.copy())
+    for _ in range(100):
+        change.then_put(Mail.to("ada@example.com", "none"))
+    with Killing(at=6), pytest.raises(Killed):
+        change.commit()
+    return tenant.resource()
+
+
+def test_a_sound_tenant_passes(tenant):
+    check_invariants(tenant.store)
+
+
+def test_an_empty_tenant_passes(store):
+    check_invariants(store)
+
+
+def test_a_change_on_its_way_passes(tenant):
+    assert _unfinished(tenant).operation is not None
+
+    check_invariants(tenant.store)
+
+
+BREACHES = {
+    "a user has access and no secret": ("I1", lambda t: t.holding().delete()),
+    "a holding has no secret": ("I1", lambda t: t.change(t.holding(), secret_data=None)),
+    "a user without access has a secret": (
+        "I1",
+        lambda t: Holding(make.user("dave").id, t.shared, secret_data="pgp").save(),
+    ),
+    "a member has no secret of the group's item": (
+        "I1",
+        lambda t: t.change(make.user("dave").user, groups=t.user().groups),
+    ),
+    "nobody owns an item": ("I2", lambda t: t.permit(t.ada.id, type=READ)),
+    "a permission is of an unknown holder": ("I4", lambda t: t.permit(new_id())),
+    "a permission is of an empty group": ("I4", lambda t: t.permit(new_id(), aro="Group")),
+    "a permission is of something else": ("I4", lambda t: t.permit(t.ada.id, aro="Role")),
+    "two permissions share an identifier": (
+        "I4",
+        lambda t: t.permit(t.betty.id, id=t.resource().permissions[t.ada.id].id),
+    ),
+    "a user's own key is on a shared item": (
+        "I6",
+        lambda t: t.change(
+            t.resource(),
+            name=None,
+            metadata="m",
+            metadata_key_id=t.ada.gpgkey_id,
+            metadata_key_type="user_key",
+        ),
+    ),
+    "an item is of two formats": ("I13", lambda t: t.change(t.resource(), metadata="m")),
+    "an item has no name": ("I13", lambda t: t.change(t.resource(), name=None)),
+    "an item is filed elsewhere": ("I13", lambda t: t.change(t.resource(), live_type_id="x")),
+    "a deleted item keeps its access list": ("I9", lambda t: t.change(t.resource(), deleted=True)),
+    "a holding outlives its item": ("I9", lambda t: t.resource().delete()),
+    "a holding outlives its user": ("I9", lambda t: t.change(t.user(), deleted=True)),
+    "an address is not claimed": (
+        "I10",
+        lambda t: Claim.username(t.betty.user.username, t.betty.id).delete(),
+    ),
+    "an address is claimed for nobody": ("I10", lambda t: Claim.username("x@y.z", "nobody").save()),
+    "two users have one address": (
+        "I10",
+        lambda t: t.change(t.user(), username=t.ada.user.username.upper()),
+    ),
+    "a fingerprint is not claimed": (
+        "I10",
+        lambda t: Claim.fingerprint(t.betty.key.fingerprint, "", "").delete(),
+    ),
+    "a fingerprint is claimed for no key": (
+        "I10",
+        lambda t: Claim.fingerprint("ABC", new_id(), t.ada.id).save(),
+    ),
+    "a user has two keys": (
+        "I10",
+        lambda t: t.change(Gpgkey.get(t.ada.gpgkey_id), user_id=t.betty.id),
+    ),
+    "an active user has no key": ("I10", lambda t: t.change(t.user(), gpgkey_id=None)),
+    "a waiting user has a key": ("I10", lambda t: t.change(t.user(), active=False)),
+    "two favorites share an identifier": (
+        "I10",
+        lambda t: [
+            t.change(Holding.get(who.id, t.shared), favorite_id="star") for who in (t.ada, t.betty)
+        ],
+    ),
+    "a session has two refresh tokens": (
+        "I11",
+        lambda t: [_refresh(t.ada.id).save() for _ in range(2)],
+    ),
+    "a token was exchanged and not spent": (
+        "I11",
+        lambda t: _refresh(t.ada.id, successor="next").save(),
+    ),
+    "a token was exchanged twice": (
+        "I11",
+        lambda t: [
+            _refresh(t.ada.id, successor="next", spent=clock.now()).save() for _ in range(2)
+        ],
+    ),
+    "a token is of nobody": ("I11", lambda t: _refresh(new_id()).save()),
+    "a private key is stored": (
+        "I12",
+        lambda t: t.change(t.holding(), secret_data="-----BEGIN PGP PRIVATE KEY BLOCK-----"),
+    ),
+    "a signing key is stored whole": (
+        "I12",
+        lambda t: Setting(SIGNING_KEYS, value={"keys": [{"kty": "RSA", "d": "x"}]}).save(),
+    ),
+    "an item has no version": ("I14", lambda t: t.change(t.resource(), version=0)),
+    "an item changed before it was made": (
+        "I14",
+        lambda t: t.change(t.resource(), modified=clock.now().replace(year=2000)),
+    ),
+    "an operation is not there": ("I13", lambda t: t.change(t.resource(), operation=new_id())),
+    "an operation lost a line": (
+        "I13",
+        lambda t: Part.get(_unfinished(t).operation, "00000007").delete(),
+    ),
+    "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=new_id())),
+}
+
+
+@pytest.mark.parametrize("breach", BREACHES)
+def test_each_breach_is_found(tenant, breach):
+    rule, break_it = BREACHES[breach]
+    break_it(tenant)
+
+    assert rule in {found.rule for found in _found(tenant.store)}
+
+
+def test_a_permission_of_an_unknown_type_is_found(tenant):
+    tables = {"resources": tenant.store.rows("test-resources")}
+    assert "unknown type" not in " ".join(map(str, violations(tables)))
+    permissions = tables["resources"][0]["permissions"]["M"]
+    for permission in permissions.values():
+        permission["M"]["type"] = {"N": "8"}
+
+    assert "unknown type" in " ".join(map(str, violations(tables)))
+
+
+def test_nothing_secret_is_told(tenant):
+    tenant.change(tenant.holding(), secret_data="PRIVATE KEY BLOCK canary")
+
+    assert "canary" not in " ".join(map(str, _found(tenant.store)))
+
+
+def test_a_user_who_waits_for_the_setup_is_no_breach(tenant):
+    user = new_user("dave@example.com", "Dave", "Waiting")
+    user.save()
+    Claim.username(user.username, user.id).save()
+
+    check_invariants(tenant.store)

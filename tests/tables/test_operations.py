@@ -1,0 +1,521 @@
+"""Changes of any size: one transaction, or an operation that whoever comes by completes."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Conflict, Invalid, Stale, Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.services import sweeper
+from chalicelib.tables import operations, reading
+from chalicelib.tables.base import Check
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import Setting
+from tests import hooks, storage
+from tests.environment import ENGINE
+from tests.hooks import Failing, Killed, Killing, Recorder
+from tests.scheduler import races
+
+SMALL, LARGE = 99, 110
+"""Rows that follow: a transaction with the target, and more than any holds (two steps more)."""
+LINES = LARGE // 25 + 1
+"""Calls that stage the large one, after the header and before the commit."""
+
+
+def _target(name="before"):
+    now = clock.now()
+    resource = Resource(
+        new_id(),
+        resource_type_id=new_id(),
+        name=name,
+        permissions={},
+        created=now,
+        modified=now,
+        created_by=new_id(),
+        modified_by=new_id(),
+    )
+    resource.save()
+    return resource
+
+
+def _load(resource):
+    return Resource.from_raw(reading.find(resource.key))
+
+
+def _share(resource, count=LARGE, secret="pgp"):
+    """Give so many users the resource, as it was read."""
+    changed = resource.copy()
+    changed.name = f"shared with {count}"
+    with Change(resource, changed) as tx:
+        for n in range(count):
+            tx.then_put(Holding(f"user-{n:04}", resource.id, secret_data=secret))
+
+
+def _rename(resource, name):
+    """A writer who knows the rules: finishes first, then decides from a new row."""
+    for _ in range(3):
+        current = _load(resource)
+        try:
+            require_finished(current)
+            changed = current.copy()
+            changed.name = name
+            with Change(current, changed):
+                pass
+        except Stale:
+            continue
+        return
+    raise Conflict("too busy")
+
+
+def _holders(store):
+    return sorted(row["user_id"]["S"] for row in store.rows("test-holdings"))
+
+
+def _everybody(count=LARGE):
+    return [f"user-{n:04}" for n in range(count)]
+
+
+def _staged(store):
+    return store.rows("test-operations")
+
+
+def _start(store):
+    """A target alone in the tables, and one number for that state."""
+    store.empty()
+    resource = _target()
+    return resource, storage.digest(store)
+
+
+def _sweep(time):
+    time.pass_by(minutes=10)
+    sweeper.sweep()
+
+
+def _calls_of(action):
+    with Recorder() as seen:
+        action()
+    return len(seen.calls)
+
+
+# Size
+
+
+def test_a_change_that_fits_is_one_transaction(store):
+    with Recorder() as seen:
+        _share(_target(), SMALL)
+
+    assert seen.operations[-1:] == ["TransactWriteItems"]
+    assert _holders(store) == _everybody(SMALL)
+    assert "operations" not in seen.tables
+
+
+def test_a_change_of_101_rows_is_written_in_steps(store):
+    resource = _target()
+    with Recorder() as seen:
+        _share(resource, SMALL + 1)
+
+    assert "operations" in seen.tables
+    assert _holders(store) == _everybody(SMALL + 1)
+
+
+@pytest.mark.parametrize("count", [1, SMALL, LARGE])
+def test_a_change_raises_the_version_and_leaves_no_trace_of_itself(store, count):
+    resource = _target()
+
+    _share(resource, count)
+
+    current = _load(resource)
+    assert (current.version, current.operation) == (2, None)
+    assert current.name == f"shared with {count}"
+    assert _staged(store) == []
+
+
+def test_a_change_for_500_users_is_complete(store):
+    """FT10"""
+    resource = _target()
+
+    _share(resource, 500)
+
+    assert _holders(store) == _everybody(500)
+    assert _staged(store) == []
+
+
+def test_a_change_over_4_mb_is_written_in_steps(store):
+    """FT13"""
+    resource = _target()
+
+    with Recorder() as seen:
+        _share(resource, 15, secret="x" * 390_000)
+
+    assert seen.operations.count("TransactWriteItems") > 2
+    assert _holders(store) == _everybody(15)
+    assert all(row["secret_data"]["S"] == "x" * 390_000 for row in store.rows("test-holdings"))
+
+
+def test_the_number_of_calls_grows_with_the_rows_and_no_faster(store):
+    resource = _target()
+    counts = [_calls_of(lambda n=n: _share(_load(resource), n)) for n in (196, 392, 588)]
+
+    assert counts[2] - counts[1] == counts[1] - counts[0]
+    assert counts[0] == 1 + 1 + 8 + 1 + 2 + 8  # read; header, lines, commit, apply, remove
+
+
+def test_the_round_trips_in_sequence_are_few(store):
+    resource = _target()
+    with Recorder() as seen:
+        _share(resource, 490)
+
+    assert seen.steps == 1 + 1 + 1 + 5 + 1  # header, lines, commit, apply, remove
+
+
+# What follows
+
+
+def test_lines_that_follow_put_change_and_remove(store):
+    resource = _target()
+    _share(resource, LARGE)
+    Holding("user-0001", resource.id, secret_data="old", favorite_id="star").save()
+    current = _load(resource)
+
+    with Change(current, current.copy()) as tx:
+        for n in range(1, LARGE):
+            key = Holding.of(f"user-{n:04}", resource.id)
+            tx.then_update(key, Holding.secret_data.set("new"), Holding.secret_id.remove())
+        tx.then_delete(Holding.of("user-0000", resource.id))
+        tx.then_put(Setting("theme", value={"a": "midgar"}))
+
+    assert _holders(store) == _everybody()[1:]
+    rows = [Holding.from_raw(row) for row in store.rows("test-holdings")]
+    assert {row.secret_data for row in rows} == {"new"}
+    assert [row.user_id for row in rows if row.favorite_id] == ["user-0001"]
+    assert reading.find(Setting.named("theme"))["value"] == {"S": json.dumps({"a": "midgar"})}
+
+
+@pytest.mark.parametrize("count", [SMALL, LARGE])
+def test_a_row_is_written_once_in_a_change(store, count):
+    resource = _target()
+    change = Change(resource, resource.copy())
+    for n in range(count):
+        change.then_delete(Holding.of(str(n), resource.id))
+    change.create(Holding("0", resource.id))
+
+    with pytest.raises(AssertionError, match="twice"):
+        change.commit()
+    assert _staged(store) == []
+
+
+# Refusals
+
+
+@pytest.mark.parametrize("count", [SMALL - 1, LARGE])
+def test_a_refused_change_writes_nothing(store, count):
+    resource, before = _start(store)
+    refusal = Invalid("no such theme")
+    change = Change(resource, resource.copy())
+    change.require(Check(Setting.named("theme"), Setting.present()), otherwise=refusal)
+    for n in range(count):
+        change.then_put(Holding(str(n), resource.id))
+
+    with pytest.raises(Invalid) as raised:
+        change.commit()
+    assert raised.value is refusal
+    assert storage.digest(store) == before
+
+
+@pytest.mark.parametrize("count", [SMALL, LARGE])
+def test_a_change_decided_from_an_old_row_is_stale(store, count):
+    """FT04"""
+    resource = _target()
+    _rename(resource, "newer")
+    before = storage.digest(store)
+
+    with pytest.raises(Stale):
+        _share(resource, count)
+
+    assert storage.digest(store) == before
+
+
+def test_more_conditions_than_a_transaction_holds_are_refused_before_anything_is_written(store):
+    resource, before = _start(store)
+    change = Change(resource, resource.copy())
+    for n in range(100):
+        change.create(Holding(str(n), resource.id))
+
+    with pytest.raises(Invalid):
+        change.commit()
+    assert storage.digest(store) == before
+
+
+# Death and repair
+
+
+def test_whenever_a_process_dies_the_change_is_whole_or_was_never_made(store, time):
+    """FT01 FT02 FT10 FT12"""
+    resource, _ = _start(store)
+    calls = _calls_of(lambda: _share(resource))
+    outcomes = set()
+
+    for killing in hooks.kill_points(calls):
+        resource, before = _start(store)
+        with killing, pytest.raises(Killed):
+            _share(resource)
+        committed = _load(resource).version == 2
+        outcomes.add(committed)
+        if not committed:
+            assert _holders(store) == [], "something shows before the commit"
+        elif _load(resource).operation is not None:
+            with pytest.raises(Stale):
+                require_finished(_load(resource))
+        assert _holders(store) == (_everybody() if committed else [])
+        _sweep(time)
+        assert _staged(store) == []
+        assert committed or storage.digest(store) == before
+
+    assert outcomes == {True, False}
+
+
+def test_the_sweeper_finishes_what_nobody_met(store, time):
+    """FT02"""
+    resource, _ = _start(store)
+    calls = _calls_of(lambda: _share(resource))
+
+    for killing in hooks.kill_points(calls):
+        resource, before = _start(store)
+        with killing, pytest.raises(Killed):
+            _share(resource)
+        committed = _load(resource).version == 2
+        _sweep(time)
+        assert _holders(store) == (_everybody() if committed else [])
+        assert _load(resource).operation is None
+        assert _staged(store) == []
+        assert committed or storage.digest(store) == before
+
+
+def test_who_finishes_may_die_too(store, time):
+    """FT01"""
+
+    def half_done():
+        resource, _ = _start(store)
+        with Killing(at=1 + LINES + 1, after=True), pytest.raises(Killed):
+            _share(resource)
+        resource = _load(resource)
+        assert resource.operation is not None
+        return resource
+
+    resource = half_done()
+    calls = _calls_of(lambda: operations.finish(resource))
+    for killing in hooks.kill_points(calls):
+        resource = half_done()
+        with killing, pytest.raises(Killed):
+            operations.finish(resource)
+        _sweep(time)
+        assert _holders(store) == _everybody()
+        assert _staged(store) == []
+
+
+def test_who_goes_on_does_not_begin_again(store):
+    """FT10"""
+    resource = _target()
+    calls = _calls_of(lambda: _share(resource, 490))
+    store.empty()
+    resource = _target()
+    removal = 490 // 25 + 1
+    with Killing(at=calls - removal - 2, after=True), pytest.raises(Killed):
+        _share(resource, 490)
+
+    with Recorder() as seen:
+        operations.finish(_load(resource))
+
+    assert seen.operations.count("TransactWriteItems") == 1
+
+
+def test_the_sweeper_leaves_alone_what_is_young(store, time):
+    resource = _target()
+    with Killing(at=4), pytest.raises(Killed):
+        _share(resource)
+    before = storage.digest(store)
+    time.pass_by(minutes=4)
+
+    sweeper.sweep()
+
+    assert storage.digest(store) == before
+
+
+def test_a_commit_that_comes_after_the_sweeper_fails_cleanly(store, time):
+    """FT02"""
+    resource, before = _start(store)
+    resource, before = _start(store)
+
+    with hooks.Once(1 + LINES, lambda: _sweep(time)), pytest.raises(Stale):
+        _share(resource)
+
+    assert storage.digest(store) == before
+
+
+def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
+    """FT22"""
+    broken, other = _target(), _target()
+    for resource in (broken, other):
+        with Killing(at=1 + LINES + 1), pytest.raises(Killed):
+            _share(resource)
+    operation = _load(broken).operation
+    operations.Part.from_raw(reading.find(operations.Part.numbered(operation, 7))).delete()
+
+    _sweep(time)
+
+    assert _load(broken).operation == operation
+    assert _load(other).operation is None
+    with pytest.raises(operations.Incomplete):
+        require_finished(_load(broken))
+
+
+# Faults
+
+
+def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
+    """FT03 FT06"""
+    resource = _target()
+    lost = Failing(hooks.answer_lost, times=hooks.ALWAYS, only=["TransactWriteItems"])
+
+    with lost, pytest.raises(Unavailable):
+        _share(resource)
+    assert _load(resource).operation is not None
+    _rename(resource, "renamed")
+
+    assert _holders(store) == _everybody()
+    assert _load(resource).name == "renamed"
+
+
+def test_a_change_stands_although_its_rest_cannot_be_written_now(store, time):
+    """FT05"""
+    resource = _target()
+    busy = Failing(hooks.throttled, at=1, times=hooks.ALWAYS, only=["TransactWriteItems"])
+
+    with busy:
+        _share(resource)
+    assert _load(resource).operation is not None
+    _sweep(time)
+
+    assert _holders(store) == _everybody()
+
+
+@pytest.mark.parametrize("fault", [*hooks.FAULTS, *hooks.UNKNOWN_OUTCOMES])
+def test_a_fault_that_passes_is_not_noticed(store, fault):
+    """FT05 FT06"""
+    resource, _ = _start(store)
+    calls = _calls_of(lambda: _share(resource))
+    for at in range(calls):
+        resource, _ = _start(store)
+        with Failing(fault, at=at):
+            _share(resource)
+        assert _holders(store) == _everybody()
+        assert (_load(resource).version, _load(resource).operation) == (2, None)
+        assert _staged(store) == []
+
+
+def test_batches_are_written_to_the_last_row(store):
+    """FT07"""
+    resource = _target()
+    with hooks.PartialBatch(13, empty=3):
+        _share(resource)
+
+    assert _holders(store) == _everybody()
+    assert _staged(store) == []
+
+
+# Races
+
+
+def _unfinished(store):
+    """A target whose change is committed by a process that died then."""
+    store.empty()
+    resource = _target()
+    with Killing(at=2 + SMALL // 25 + 1), pytest.raises(Killed):
+        _share(resource, SMALL + 1)
+    return _load(resource)
+
+
+FEW = {"limit": 0, **({"sampled": 30} if ENGINE == "embedded" else {"switches": 1, "sampled": 10})}
+"""Races of long operations: all schedules with up to two switches and some with more.
+
+On moto, which copies the table for each row of a transaction, up to one.
+"""
+
+
+def test_two_who_finish_at_once_write_the_same(store):
+    """FT10"""
+    for race in races(**FEW):
+        resource = _unfinished(store)
+        assert resource.operation is not None
+        outcomes = race.run(
+            lambda r=resource: operations.finish(r), lambda r=resource: operations.finish(r)
+        )
+        assert [outcome.error for outcome in outcomes] == [None, None]
+        assert _holders(store) == _everybody(SMALL + 1)
+        assert _load(resource).operation is None
+        assert _staged(store) == []
+
+
+def test_a_late_applier_overwrites_nothing_newer(store):
+    """FT10"""
+
+    def finish_and_renew(resource):
+        _rename(resource, "renamed")
+        for n in (0, SMALL):
+            Holding(f"user-{n:04}", resource.id, secret_data="newer").save()
+
+    for race in races(**FEW):
+        resource = _unfinished(store)
+        race.run(lambda r=resource: operations.finish(r), lambda r=resource: finish_and_renew(r))[
+            1
+        ].get()
+        rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
+        assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
+        assert _load(resource).name == "renamed"
+
+
+def test_a_later_writer_comes_after_the_whole_operation_or_before_it(store, time):
+    """I13 I14"""
+    for race in races(**FEW):
+        store.empty()
+        resource = _target()
+        share, rename = race.run(
+            lambda r=resource: _share(r, SMALL + 1),
+            lambda r=resource: _rename(r, "renamed"),
+        )
+        rename.get()
+        assert share.error is None or isinstance(share.error, Stale)
+        current = _load(resource)
+        assert current.name == "renamed" or (share.error is None and current.version == 3)
+        assert current.operation is None
+        assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
+        _sweep(time)
+        assert _staged(store) == []
+
+
+def test_a_sweeper_beside_a_slow_change_undoes_it_or_lets_it_be(store, time):
+    """FT02"""
+
+    def sweep_all():
+        operations.sweep(created_before=clock.now() + timedelta(hours=1))
+
+    undone = set()
+    for race in races(**FEW):
+        store.empty()
+        resource = _target()
+        share, sweep = race.run(lambda r=resource: _share(r, SMALL + 1), sweep_all)
+        sweep.get()
+        undone.add(isinstance(share.error, Stale))
+        assert share.error is None or isinstance(share.error, Stale)
+        assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
+        assert _load(resource).operation is None
+        sweep_all()
+        assert _staged(store) == []
+
+    assert undone == {True, False}
