@@ -20,7 +20,7 @@ help: ## list the commands
 
 setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
 
-serve: $(SERVING) ## serve on this machine; PORT=8000 DATA=.local DIALECT=specification ADMIN= FIRST_NAME= LAST_NAME=
+serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NAME= LAST_NAME=, see README.md
 	@$(BIN)/python -m infra.local
 
 test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest

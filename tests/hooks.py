@@ -236,7 +236,7 @@ class Delaying(Around):
 
 
 class Once(Around):
-    """Lets something else happen before call number `at`, e.g. another process go by."""
+    """Lets another process go by before call number `at`; no hook of ours sees its calls."""
 
     def __init__(self, at: int, action: Callable[[], object]) -> None:
         self.at = at
@@ -246,7 +246,10 @@ class Once(Around):
     def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
         number, self.seen = self.seen, self.seen + 1
         if number == self.at:
+            ours = connection.hooks.copy()
+            connection.hooks.clear()
             self.action()
+            connection.hooks += ours
         return send()
 
 

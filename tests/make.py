@@ -14,6 +14,8 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import signing_keys
 from chalicelib.services.sessions import ISSUER
 from chalicelib.services.users import new_user
+from chalicelib.tables import writing
+from chalicelib.tables.base import Table
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.holdings import Holding
@@ -58,8 +60,21 @@ def user(name: str, *, admin: bool = False, key: str | None = None) -> Somebody:
     row = new_user(f"{name}@example.com", name.title(), "Lovelace")
     row.role_id = roles.ADMIN.id if admin else roles.USER.id
     row.active = True
+    gpgkey = _gpgkey(row, pair)
+    row.gpgkey_id = gpgkey.id
+    for each in (
+        row,
+        gpgkey,
+        Claim.username(row.username, row.id),
+        Claim.fingerprint(pair.fingerprint, gpgkey.id, row.id),
+    ):
+        each.save()
+    return Somebody(row, pair, gpgkey.id, Client(access_token(row)))
+
+
+def _gpgkey(row: User, pair: Key) -> Gpgkey:
     record = openpgp.parse_public_key(pair.public)
-    gpgkey = Gpgkey(
+    return Gpgkey(
         new_id(),
         user_id=row.id,
         armored_key=pair.public,
@@ -73,15 +88,26 @@ def user(name: str, *, admin: bool = False, key: str | None = None) -> Somebody:
         created=clock.now(),
         modified=clock.now(),
     )
-    row.gpgkey_id = gpgkey.id
-    for each in (
-        row,
-        gpgkey,
-        Claim.username(row.username, row.id),
-        Claim.fingerprint(pair.fingerprint, gpgkey.id, row.id),
-    ):
-        each.save()
-    return Somebody(row, pair, gpgkey.id, Client(access_token(row)))
+
+
+def crowd(count: int) -> tuple[Somebody, ...]:
+    """So many users who are not signed in, each with a key in name only: it is one of ours."""
+    pair = KEYS["frances"]
+    found: list[Somebody] = []
+    rows: list[Table] = []
+    for number in range(count):
+        row = new_user(f"user{number}@example.com", "One", "Of Many")
+        gpgkey = _gpgkey(row, pair)
+        gpgkey.fingerprint = f"{number:040}"
+        row.active, row.gpgkey_id = True, gpgkey.id
+        claims = (
+            Claim.username(row.username, row.id),
+            Claim.fingerprint(gpgkey.fingerprint, gpgkey.id, row.id),
+        )
+        rows += [row, gpgkey, *claims]
+        found.append(Somebody(row, pair, gpgkey.id, Client()))
+    writing.put_all(rows)
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -125,14 +151,18 @@ def resource(
         setattr(row, name, value)
     row.live_type_id = row.resource_type_id
     row.save()
-    for who in {who for holder in granted for who in _users(holder)}:
-        secret = Holding.new_secret(message(f"of {who.key.name}", who.key.public), who.id)
-        Holding(who.id, row.id, **secret).save()
+    holders = {who for holder in granted for who in _users(holder)}
+    writing.put_all(_holding(who, row.id) for who in holders)
     return ResourceId(row.id)
 
 
 def _users(holder: Somebody | Team) -> tuple[Somebody, ...]:
     return holder.members if isinstance(holder, Team) else (holder,)
+
+
+def _holding(who: Somebody, resource_id: str) -> Holding:
+    secret = Holding.new_secret(message(f"of {who.key.name}", who.key.public), who.id)
+    return Holding(who.id, resource_id, **secret)
 
 
 def _permission(holder: Somebody | Team, type_: PermissionType) -> Permission:

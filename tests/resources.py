@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
+from chalicelib.domain.ids import ResourceId
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
@@ -90,14 +92,22 @@ def rules(response: Response, *where: str) -> set[str]:
 
 
 def stored(resource_id: str) -> Resource:
-    row = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)  # type: ignore[arg-type]
+    key = Resource.by_id(ResourceId(resource_id))
+    row = reading.find(key)
     assert row is not None
-    return row
+    return Resource.from_raw(row)
 
 
 def secret_of(who: Somebody, resource_id: str) -> str | None:
-    row = reading.read([Holding.of(who.id, resource_id)]).find(Holding, who.id, resource_id)  # type: ignore[arg-type]
-    return None if row is None else row.secret_data
+    [secret] = secrets_of([who], resource_id)
+    return secret
+
+
+def secrets_of(users: Iterable[Somebody], resource_id: str) -> set[str | None]:
+    """The different secrets these users have; `None` for who has none."""
+    keys = [Holding.of(who.id, ResourceId(resource_id)) for who in users]
+    rows = reading.read(keys)
+    return {(rows.raw(key) or {}).get("secret_data", {}).get("S") for key in keys}
 
 
 def actions(store: Storage, subject: str) -> list[str]:

@@ -34,20 +34,22 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path, *, dialect: str, key: Key = KEYS["ada"]) -> Iterator[Served]:
+def serving(
+    folder: Path, *, dialect: str, key: Key = KEYS["ada"], **settings: str
+) -> Iterator[Served]:
     """Serve from an empty `folder`; the first administrator is Ada, with `key`."""
-    with started(folder, dialect=dialect) as link:
+    with started(folder, dialect=dialect, **settings) as link:
         yield _set_up(link, key, folder / OUTPUT)
 
 
 @contextmanager
-def started(folder: Path, *, dialect: str) -> Iterator[str]:
+def started(folder: Path, *, dialect: str, **settings: str) -> Iterator[str]:
     """Serve from an empty `folder`; the link with which Ada, the first administrator, sets up."""
     with (folder / OUTPUT).open("wb") as screen:
         process = subprocess.Popen(
             [sys.executable, "-m", "infra.local"],
             cwd=ROOT,
-            env=_environment(folder, dialect),
+            env=_environment(folder, dialect) | settings,
             stdout=screen,
             stderr=subprocess.STDOUT,
         )

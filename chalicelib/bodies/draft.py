@@ -53,6 +53,11 @@ class Draft(Generic[B]):
         return self.payload if isinstance(self.payload, dict) else {}
 
     @property
+    def is_object(self) -> bool:
+        """Whether there are members to look at, or nothing was sent at all."""
+        return self.payload is None or isinstance(self.payload, dict)
+
+    @property
     def is_empty(self) -> bool:
         return not self.members
 

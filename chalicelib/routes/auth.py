@@ -16,7 +16,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import UNSET
 from chalicelib.crypto import tokens
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Conflict, Unauthenticated
+from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
 from chalicelib.services import handshake, logins, people, sessions, signing_keys
 from chalicelib.services.handshake import KeyOwner, UnknownKey, WrongNonce
 from chalicelib.services.server_key import server_key
@@ -151,6 +151,8 @@ def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]
     """End the session of a refresh token, or all sessions where none is sent."""
     if actor.session is None or not actor.session.is_bearer:
         raise Unauthenticated
+    if not body.is_object:  # it must not pass for "no token", which ends all sessions
+        raise Invalid(_MALFORMED)
     sent = body.read(_MALFORMED).refresh_token
     token = cookies.get(REFRESH_COOKIE, UNSET) if sent is UNSET else sent
     if token is UNSET:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services import resource_lists, resource_updates, resources
+from chalicelib.services import people, resource_lists, resource_updates, resources
 from chalicelib.services.resource_lists import Wanted
 from chalicelib.services.resources import Seen
 from chalicelib.views import resources as views
@@ -50,16 +50,19 @@ LIST = Options(
     is_paginated=True,
 )
 _MEMBERS: dict[str, views.Contained] = {
-    "creator": views.add_creator,
-    "modifier": views.add_modifier,
     "favorite": views.add_favorite,
     "secret": views.add_secrets,
     "resource-type": views.add_resource_type,
     "permissions": views.add_permissions,
-    "permissions.user.profile": views.add_permission_users,
     "permissions.group": views.add_permission_groups,
 }
 """What each contain option adds; `permissions` stands before what goes into it."""
+_USERS: dict[str, views.ContainedUsers] = {
+    "creator": views.add_creator,
+    "modifier": views.add_modifier,
+    "permissions.user.profile": views.add_permission_users,
+}
+"""What each adds of users, who are read when it is known which."""
 
 
 @endpoints.get(
@@ -71,9 +74,14 @@ _MEMBERS: dict[str, views.Contained] = {
 )
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
-    found = resource_lists.search(actor, _wanted(query), with_secrets=query.contains("secret"))
+    with_secrets = query.contains("secret")
+    found = resource_lists.search(
+        actor, _wanted(query), _shown(actor, query), with_secrets=with_secrets
+    )
     page, pagination = paginate(_sorted(found, query), query)
-    return Reply(_shown(actor, page, query), pagination=pagination)
+    if with_secrets:
+        resource_lists.log_secret_reads(actor, [shown["id"] for shown in page])
+    return Reply(_with_users(page, query), pagination=pagination)
 
 
 @endpoints.get(
@@ -84,8 +92,10 @@ def index(actor: Actor, query: Query) -> Reply:
 )
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
-    [shown] = _shown(actor, [resources.view(actor, resource_id)], query)
-    return shown
+    shown = _shown(actor, query)(resources.view(actor, resource_id))
+    if query.contains("secret"):
+        resource_lists.log_secret_reads(actor, [shown["id"]])
+    return _with_users([shown], query)[0]
 
 
 @endpoints.post(
@@ -138,44 +148,57 @@ def _wanted(query: Query) -> Wanted:
     )
 
 
-def _sorted(found: list[Seen], query: Query) -> list[Seen]:
+def _sorted(found: list[views.ResourceJson], query: Query) -> list[views.ResourceJson]:
     """The resources in the order asked for; what lacks a field comes before what has it.
 
     Those that are equal stand in the order of their identifiers, on every page the same.
     """
-    found.sort(key=lambda seen: seen.row["id"]["S"])
+    found.sort(key=lambda shown: shown["id"])
     for name, descends in reversed(query.order):
         found.sort(key=_sort_key(name.partition(".")[2]), reverse=descends)
     return found
 
 
-def _sort_key(column: str) -> Callable[[Seen], str]:
-    return lambda seen: seen.row[column]["S"].casefold() if column in seen.row else ""
+def _sort_key(column: str) -> Callable[[views.ResourceJson], str]:
+    return lambda shown: str(cast(dict[str, Any], shown).get(column) or "").casefold()
 
 
-def _shown(actor: Actor, page: Collection[Seen], query: Query) -> list[views.ResourceJson]:
-    """The resources with the members the client asked for, each kind of row read once."""
-    if query.contains("secret"):
-        resource_lists.log_secret_reads(actor, page)
-    page = resources.with_users(page, _users_in(query))
+def _shown(actor: Actor, query: Query) -> Callable[[Seen], views.ResourceJson]:
+    """Makes a resource with the members the client asked for, but for those of users."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
-    shown = [views.with_members(seen, members) for seen in page]
-    if query.contains("permission"):
-        for seen, each in zip(page, shown, strict=True):
-            each["permission"] = views.permission_of(seen.row, *_strongest(actor, seen))
+
+    def shown(seen: Seen) -> views.ResourceJson:
+        made = views.with_members(seen, members)
+        if query.contains("permission"):
+            made["permission"] = views.permission_of(seen.row, *_strongest(actor, seen))
+        return made
+
     return shown
 
 
-def _users_in(query: Query) -> Callable[[Seen], list[str]]:
-    """Which users' rows the members asked for need."""
+def _with_users(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
+    """The resources with the users the client asked for, each read once."""
+    members = [add for name, add in _USERS.items() if query.contains(name)]
+    if not members:
+        return page
+    named = _users_in(query)
+    users = views.Users.of(people.by_id(user for shown in page for user in named(shown)))
+    for shown in page:
+        for add in members:
+            add(users, shown)
+    return page
+
+
+def _users_in(query: Query) -> Callable[[views.ResourceJson], list[str]]:
+    """Which users the members asked for show."""
     is_creator, is_modifier = query.contains("creator"), query.contains("modifier")
     has_holders = query.contains("permissions.user.profile")
 
-    def users(seen: Seen) -> list[str]:
-        row = seen.row
-        wanted = [row["created_by"]["S"]] if is_creator else []
-        wanted += [row["modified_by"]["S"]] if is_modifier else []
-        return wanted + (list(row["permissions"]["M"]) if has_holders else [])
+    def users(shown: views.ResourceJson) -> list[str]:
+        named = [shown["created_by"]] if is_creator else []
+        named += [shown["modified_by"]] if is_modifier else []
+        holders = shown["permissions"] if has_holders else []
+        return named + [each["aro_foreign_key"] for each in holders if each["aro"] == "User"]
 
     return users
 

@@ -1,12 +1,14 @@
 """Lists of resources: from what a user holds to the items, never the other way.
 
-Rows stay as DynamoDB sent them, from the read to the answer: a list has thousands.
+A list has thousands of rows: they stay as DynamoDB sent them, and each becomes its part of
+the answer as soon as it has come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
@@ -15,10 +17,13 @@ from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.services.resources import Seen
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.base import Key, RawRow
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
 from chalicelib.tables.operations import require_finished
+from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
+
+Shown = TypeVar("Shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,33 +41,34 @@ class Wanted:
     metadata_key_type: str | None = None
 
 
-def search(actor: Actor, wanted: Wanted, *, with_secrets: bool) -> list[Seen]:
-    """Return the resources the actor may see and asks for, in no order."""
-    holdings = [row for row in _holdings(actor, wanted, with_secrets) if _is_held_so(row, wanted)]
-    keys = {Resource.by_id(ResourceId(row["item_id"]["S"])): row for row in holdings}
-    rows = reading.read([*keys, TYPES])
-    hidden = deleted_types(rows)
-    found = ((rows.raw(key), holding) for key, holding in keys.items())
-    seen = [
-        Seen(row, holding)
-        for row, holding in found
-        if row is not None
-        and row["resource_type_id"]["S"] not in hidden
-        and _is_wanted(actor, row, wanted)
-    ]
-    if with_secrets:
-        require_finished(*(Resource.from_raw(s.row) for s in seen if "operation" in s.row))
-    return seen
+def search(
+    actor: Actor, wanted: Wanted, show: Callable[[Seen], Shown], *, with_secrets: bool
+) -> list[Shown]:
+    """Return what `show` makes of the resources the actor may see and asks for, in no order."""
+    holdings = _holdings_by_key(actor, wanted, with_secrets)
+    others: dict[Key, RawRow] = {}
+    unfinished: list[Resource] = []
+
+    def make(key: Key, row: RawRow) -> tuple[str, Shown] | None:
+        if key not in holdings:
+            others[key] = row
+            return None
+        if not _is_wanted(actor, row, wanted):
+            return None
+        if with_secrets and "operation" in row:
+            unfinished.append(Resource.from_raw(row))
+        return row["resource_type_id"]["S"], show(Seen(row, holdings[key]))
+
+    made = reading.gather([*holdings, TYPES], make)
+    require_finished(*unfinished)
+    hidden = deleted_types(Rows(others))
+    return [shown for type_id, shown in made if type_id not in hidden]
 
 
-def log_secret_reads(actor: Actor, seen: Collection[Seen]) -> None:
+def log_secret_reads(actor: Actor, resource_ids: Collection[str]) -> None:
     """Write, before the secrets leave, that the actor has read them."""
-    ActionLog.write_all(
-        [
-            ActionLog.of(each.row["id"]["S"], "Resource.Secrets.read", actor.id, actor.caller)
-            for each in seen
-        ]
-    )
+    action = "Resource.Secrets.read"
+    ActionLog.write_all([ActionLog.of(id_, action, actor.id, actor.caller) for id_ in resource_ids])
 
 
 def strongest(actor: Actor, row: RawRow) -> tuple[str, RawRow] | None:
@@ -78,6 +84,19 @@ def strongest(actor: Actor, row: RawRow) -> tuple[str, RawRow] | None:
 
 def _type(permission: RawRow) -> int:
     return int(permission["type"]["N"])
+
+
+def _holdings_by_key(
+    actor: Actor,
+    wanted: Wanted,
+    with_secrets: bool,  # noqa: FBT001
+) -> dict[Key, RawRow]:
+    """The actor's holdings that are as he asks, by the resource each is of."""
+    return {
+        Resource.by_id(ResourceId(row["item_id"]["S"])): row
+        for row in _holdings(actor, wanted, with_secrets)
+        if _is_held_so(row, wanted)
+    }
 
 
 def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[RawRow]:  # noqa: FBT001

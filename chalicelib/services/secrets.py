@@ -44,13 +44,15 @@ def view(actor: Actor, resource_id: ResourceId) -> RawRow:
 
 
 def _log(actor: Actor, resource_id: ResourceId) -> bool:
-    """Note the reading of a secret; say whether there was one to read."""
+    """Note the reading of a secret; say whether there was one to read.
+
+    A request that is decided again writes the same row again.
+    """
+    row = ActionLog.of(resource_id, "Resource.Secrets.read", actor.id, actor.caller)
     try:
         with Transaction() as tx:
             tx.require(Holding.has_secret(actor.id, resource_id), otherwise=NotFound(MISSING))
-            tx.create(
-                ActionLog.of(resource_id, "Resource.Secrets.read", actor.id, actor.caller),
-            )
+            tx.put(row, provided=None)
     except NotFound:
         return False
     return True

@@ -23,6 +23,8 @@ from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 _LAST = "The last active administrator can neither be demoted nor suspended."
+_DECISIVE = ("role_id", "active", "disabled")
+"""What says whether another administrator is needed."""
 _EVENTS = {"role_id": "role-change", "disabled": "suspension"}
 """What of an edit is written to the log of the service, by the field that tells it."""
 
@@ -30,7 +32,7 @@ _EVENTS = {"role_id": "role-change", "disabled": "suspension"}
 def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
     """Change a user's names and, for administrators, his role and suspension.
 
-    Only fields that differ are written, each provided that it is as it was read: a whole
+    Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator
     always remains.
     """
@@ -86,7 +88,7 @@ def _changes(actor: Actor, stored: User, body: UserEditBody) -> dict[str, Any]:
 def _write(actor: Actor, user: User, changes: Mapping[str, Any]) -> None:
     """Write the changes, and apply them to the row that was read."""
     now = clock.now()
-    as_read = user.as_read(*changes)
+    as_read = user.as_read(*changes, *_DECISIVE)
     was_suspended, was_administrator = user.is_suspended(now), administrators.stays(user)
     for name, value in changes.items():
         setattr(user, name, value)

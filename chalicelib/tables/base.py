@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from pynamodb.attributes import Attribute
 from pynamodb.connection import TableConnection
@@ -91,9 +91,11 @@ def table_name(name: str) -> str:
     return settings.table_prefix + name
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
-    """Which row: its table, and the one or two identifiers that are its key there."""
+class Key(NamedTuple):
+    """Which row: its table, and the one or two identifiers that are its key there.
+
+    A tuple, since lists make and compare thousands of them.
+    """
 
     table: type[Table]
     hash_key: str

@@ -196,7 +196,7 @@ class Change(Transaction):
         self.require(Check(header.key, Part.present()))
         try:
             super().commit()
-        except Unavailable:  # it may be committed: who meets the target will know
+        except Unavailable:  # no more is asked of storage that does not answer
             raise
         except Refusal:
             with suppress(Refusal):
@@ -276,7 +276,7 @@ def _apply(header: Part, lines: Sequence[Part]) -> None:
 def _apply_last(header: Part, lines: Sequence[Part]) -> None:
     table = _versioned(header)
     with Transaction() as tx:
-        tx.delete(header, provided=Part.present())
+        tx.delete(header)
         tx.update(
             Key(table, str(header.target)),
             table.operation.remove(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from pynamodb.expressions.condition import Condition
@@ -21,6 +22,7 @@ BATCH = 100
 """DynamoDB's limit of keys in one call."""
 
 Row = TypeVar("Row", bound=Table)
+Made = TypeVar("Made")
 
 
 class Rows:
@@ -47,6 +49,17 @@ def read(keys: Iterable[Key]) -> Rows:
     for rows in connection.together([lambda b=b: _read_batch(b) for b in batches]):  # type: ignore[misc]
         found |= rows
     return Rows(found)
+
+
+def gather(keys: Iterable[Key], make: Callable[[Key, RawRow], Made | None]) -> list[Made]:
+    """Read many rows, and return what `make` makes of those that exist, where it makes something.
+
+    It is called for the rows of each batch as soon as they have come, several batches at a
+    time: so a list of thousands never holds all its rows.
+    """
+    batches = in_chunks(list(dict.fromkeys(keys)), BATCH)
+    parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
+    return [made for part in parts for made in part]
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
@@ -126,6 +139,11 @@ def _read_batch(keys: Sequence[Key]) -> dict[Key, RawRow]:
         if not wanted:
             return found
     raise Unavailable
+
+
+def _make_batch(keys: Sequence[Key], make: Callable[[Key, RawRow], Made | None]) -> list[Made]:
+    made = (make(key, row) for key, row in _read_batch(keys).items())
+    return [each for each in made if each is not None]
 
 
 def _request_items(keys: Sequence[Key]) -> Json:

@@ -137,7 +137,7 @@ class User(Table):
     def as_read(self, *names: str) -> Condition:
         """The condition that the user stands, and that these fields are as they were read."""
         condition: Condition = User.deleted == False
-        for name in names:
+        for name in dict.fromkeys(names):
             field, value = getattr(User, name), getattr(self, name)
             condition &= field.does_not_exist() if value is None else field == value
         return condition

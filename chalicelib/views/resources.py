@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chalicelib.dialect import dialect
@@ -87,6 +88,29 @@ Contained = Callable[[Seen, ResourceJson], None]
 """Adds a member that a client asked for to a resource."""
 
 
+@dataclass(frozen=True, slots=True)
+class Users:
+    """The users that are shown with resources, each made once for a whole list."""
+
+    brief: dict[str, UserJson]
+    with_profile: dict[str, HolderJson]
+
+    @classmethod
+    def of(cls, rows: Mapping[UserId, User]) -> Users:
+        brief = {str(user_id): user_views.brief(user) for user_id, user in rows.items()}
+        return cls(
+            brief,
+            {
+                str(user_id): {**brief[user_id], "profile": user_views.profile(user)}
+                for user_id, user in rows.items()
+            },
+        )
+
+
+ContainedUsers = Callable[[Users, ResourceJson], None]
+"""Adds users that a client asked for to a resource."""
+
+
 def resource(seen: Seen) -> ResourceJson:
     """A resource with what all clients need of it, in the members of its format."""
     row = seen.row
@@ -123,8 +147,9 @@ def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     that also has the members of the caller's secret.
     """
     shown = resource(seen)
-    add_creator(seen, shown)
-    add_modifier(seen, shown)
+    users = Users.of(seen.users)
+    add_creator(users, shown)
+    add_modifier(users, shown)
     add_favorite(seen, shown)
     add_secrets(seen, shown)
     shown["permission"] = permission_of(seen.row, *permission)
@@ -175,12 +200,12 @@ def add_favorite(seen: Seen, shown: ResourceJson) -> None:
     }
 
 
-def add_creator(seen: Seen, shown: ResourceJson) -> None:
-    shown["creator"] = _brief(seen.users, shown["created_by"])
+def add_creator(users: Users, shown: ResourceJson) -> None:
+    shown["creator"] = users.brief.get(shown["created_by"])
 
 
-def add_modifier(seen: Seen, shown: ResourceJson) -> None:
-    shown["modifier"] = _brief(seen.users, shown["modified_by"])
+def add_modifier(users: Users, shown: ResourceJson) -> None:
+    shown["modifier"] = users.brief.get(shown["modified_by"])
 
 
 def add_resource_type(_: Seen, shown: ResourceJson) -> None:
@@ -192,12 +217,10 @@ def add_permissions(seen: Seen, shown: ResourceJson) -> None:
     shown["permissions"] = permissions_of(seen.row)
 
 
-def add_permission_users(seen: Seen, shown: ResourceJson) -> None:
+def add_permission_users(users: Users, shown: ResourceJson) -> None:
     """Each permission with the user it is for, who may be a group instead."""
     for entry in shown["permissions"]:
-        user = seen.users.get(UserId(entry["aro_foreign_key"]))
-        is_user = entry["aro"] == "User" and user is not None
-        entry["user"] = _with_profile(user) if is_user and user is not None else None
+        entry["user"] = users.with_profile.get(entry["aro_foreign_key"])
 
 
 def add_permission_groups(_: Seen, shown: ResourceJson) -> None:
@@ -218,15 +241,6 @@ def _is_personal(permissions: Mapping[str, RawRow]) -> bool:
         return False
     [only] = permissions.values()
     return bool(only["M"]["aro"]["S"] == "User")
-
-
-def _brief(users: Mapping[UserId, User], user_id: str) -> UserJson | None:
-    user = users.get(UserId(user_id))
-    return None if user is None else user_views.brief(user)
-
-
-def _with_profile(user: User) -> HolderJson:
-    return {**user_views.brief(user), "profile": user_views.profile(user)}
 
 
 def _text(row: RawRow, name: str) -> str | None:

@@ -180,7 +180,6 @@ def test_the_first_version_of_the_api_is_refused(api, store, version):
         ("PATCH", "/users.json"),
         ("OPTIONS", "/users.json"),
         ("TRACE", "/users.json"),
-        ("HEAD", "/users.json"),
         ("DELETE", VERIFY),
         ("GET", LOGIN),
         ("GET", "/auth/jwt/login.json"),
@@ -190,6 +189,14 @@ def test_what_is_no_endpoint_is_not_found(ada, method, path):
     response = ada.client.request(method, path)
 
     assert (response.status, response.message, response.body) == (404, "Not Found", "")
+
+
+def test_head_is_answered_without_a_body(api, ada):
+    known = api.request("HEAD", "/healthcheck/status.json")
+    unknown = ada.client.request("HEAD", "/users.json")
+
+    assert (known.status, known.content) == (200, b"")
+    assert (unknown.status, unknown.content) == (404, b"")
 
 
 def test_a_path_without_its_suffix_works_for_who_accepts_json(ada):

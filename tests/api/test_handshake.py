@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from urllib.parse import unquote, unquote_plus, urlencode
 from uuid import UUID
 
@@ -12,6 +13,7 @@ from chalicelib.domain import clock
 from chalicelib.routes import auth
 from tests import keys, make
 from tests.client import Client
+from tests.conftest import START
 from tests.handshake import (
     LOGIN,
     SERVER,
@@ -140,9 +142,9 @@ def test_stage_two_tells_the_login_before_this_one(api, ada, time):
     second = answer_nonce(api, ada.key, ask_nonce(api, ada.key))
 
     assert first.body["last_logged_in"] is None
-    assert second.body["last_logged_in"] == "2026-11-21T12:00:00+00:00"
+    assert second.body["last_logged_in"] == START.isoformat()
     me = Client(cookies=cookies_of(second)).get("/users/me.json")
-    assert me.body["last_logged_in"] == "2026-11-21T13:00:00+00:00"
+    assert me.body["last_logged_in"] == (START + timedelta(hours=1)).isoformat()
 
 
 @pytest.mark.parametrize("name", ["ada", "betty", "carol", "dave", "edith", "frances"])

@@ -260,6 +260,14 @@ def test_logging_out_what_is_no_token_is_refused(betty: Somebody, value: Any) ->
     assert refused(response, "The refresh token should be a valid UUID.")
 
 
+@pytest.mark.parametrize("body", [[], [None, None], "text", 7])
+def test_what_is_no_object_does_not_end_all_sessions(betty: Somebody, body: Any) -> None:
+    """NP06"""
+    response = betty.client.post(LOGOUT, body)
+    assert refused(response, "Bad Request")
+    assert betty.client.get("/users/me.json").status == 200
+
+
 def test_logging_out_needs_an_access_token(
     api: Client, betty: Somebody, cookie_of: Callable[[Somebody], str]
 ) -> None:

@@ -192,7 +192,9 @@ def test_a_setup_writes_key_claim_and_log_and_spends_the_link(api, dave, store):
     after = people.counts(store)
     assert {name: after[name] - before.get(name, 0) for name in after} == {
         **dict.fromkeys(before, 0),
-        **{"gpgkeys": 1, "claims": 1, "action_logs": 1},
+        "gpgkeys": 1,
+        "claims": 1,
+        "action_logs": 1,
     }
     row = stored(dave.id)
     assert (row.active, row.modified) == (True, START)

@@ -14,6 +14,7 @@ from tests import make, people
 from tests.client import Client
 from tests.conftest import Time
 from tests.endpoints import CSRF_PAIR
+from tests.hooks import Recorder
 from tests.make import Somebody
 from tests.meanwhile import Meanwhile
 from tests.people import change, stored
@@ -314,14 +315,41 @@ def test_two_administrators_who_demote_each_other_are_not_both(store):
         assert len(left) == 1
 
 
-def test_who_stays_is_held_until_the_write(ada, digest):
+@pytest.mark.parametrize("what", ["demoted", "suspended", "ending", "deleted"])
+def test_who_stays_is_held_until_the_write(ada, time: Time, what):
     other = make.user("carol", admin=True)
+    changed: dict[str, dict[str, Any]] = {
+        "demoted": {"role_id": roles.USER.id},
+        "suspended": {"disabled": time.now},
+        "ending": {"disabled": time.now + timedelta(days=1)},
+        "deleted": {"deleted": True},
+    }
 
-    with Meanwhile(lambda: change(other.id, role_id=roles.USER.id)):
+    with Meanwhile(lambda: change(other.id, **changed[what])):
         response = ada.client.put(path(ada), DEMOTION)
 
     assert (response.status, response.message) == (400, LAST)
     assert stored(ada.id).is_admin
+
+
+def test_who_becomes_the_last_administrator_meanwhile_is_not_suspended(ada, betty, time: Time):
+    def leave_it_to_betty() -> None:
+        change(betty.id, role_id=roles.ADMIN.id)
+        change(ada.id, disabled=time.now + timedelta(days=1))
+
+    with Meanwhile(leave_it_to_betty):
+        response = ada.client.put(path(betty), SUSPENSION)
+
+    assert (response.status, response.message) == (400, LAST)
+    assert stored(betty.id).disabled is None
+
+
+def test_a_name_somebody_else_gives_meanwhile_is_seen_before_it_is_replaced(ada, betty):
+    """I14"""
+    with Recorder() as seen, Meanwhile(lambda: change(betty.id, first_name="Byron")):
+        ada.client.put(path(betty), NAME)
+
+    assert seen.operations.count("TransactWriteItems") == 2
 
 
 # What is decided is still so when it is written

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.core.models import patch_client
 
 from infra.local.engine import Engine
 from infra.local.strict import Strict
@@ -14,7 +15,9 @@ def client(request):
     """A strict client of each imitation of DynamoDB, with an empty table."""
     if request.param == "moto":
         with mock_aws():
-            client = _strict(open_client())
+            client = open_client()
+            patch_client(client)
+            _strict(client)
             yield client
             client.delete_table(TableName=TABLE)
     else:

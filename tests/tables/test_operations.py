@@ -92,6 +92,11 @@ def _start(store):
     return resource, storage.digest(store)
 
 
+def _sweep_all():
+    """As a sweeper whose clock is far ahead."""
+    operations.sweep(created_before=clock.now() + timedelta(hours=1))
+
+
 def _sweep(time):
     time.pass_by(minutes=10)
     sweeper.sweep()
@@ -241,6 +246,25 @@ def test_a_change_decided_from_an_old_row_is_stale(store, count):
     assert storage.digest(store) == before
 
 
+@pytest.mark.parametrize("count", [1, LARGE])
+def test_who_does_not_finish_what_stands_over_cannot_write(store, count):
+    """I14"""
+    resource = _target()
+    with Killing(at=1 + LINES + 1), pytest.raises(Killed):
+        _share(resource)
+    current = _load(resource)
+    changed = current.copy()
+    changed.operation = None
+
+    change = Change(current, changed)
+    for n in range(count):
+        change.then_delete(Holding.of(f"user-{n:04}", resource.id))
+    with pytest.raises(Stale):
+        change.commit()
+
+    assert _load(resource).operation == current.operation
+
+
 def test_more_conditions_than_a_transaction_holds_are_refused_before_anything_is_written(store):
     resource, before = _start(store)
     change = Change(resource, resource.copy())
@@ -358,6 +382,20 @@ def test_a_commit_that_comes_after_the_sweeper_fails_cleanly(store, time):
     assert storage.digest(store) == before
 
 
+def test_a_sweeper_in_the_midst_of_staging_leaves_nothing_half(store, time):
+    """FT02"""
+    for at in range(1 + LINES + 1):
+        resource, before = _start(store)
+        killing = Killing(at=1 + LINES, after=True)
+        with killing, hooks.Once(at, _sweep_all), pytest.raises((Killed, Stale)):
+            _share(resource)
+        _sweep_all()
+        committed = _load(resource).version == 2
+        assert _holders(store) == (_everybody() if committed else [])
+        assert _staged(store) == []
+        assert committed or storage.digest(store) == before
+
+
 def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
     """FT22"""
     broken, other = _target(), _target()
@@ -383,8 +421,9 @@ def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
     resource = _target()
     lost = Failing(hooks.answer_lost, times=hooks.ALWAYS, only=["TransactWriteItems"])
 
-    with lost, pytest.raises(Unavailable):
+    with Recorder() as seen, lost, pytest.raises(Unavailable):
         _share(resource)
+    assert seen.operations[-1] == "TransactWriteItems", "storage was left alone then"
     assert _load(resource).operation is not None
     _rename(resource, "renamed")
 
@@ -501,21 +540,17 @@ def test_a_later_writer_comes_after_the_whole_operation_or_before_it(store, time
 
 def test_a_sweeper_beside_a_slow_change_undoes_it_or_lets_it_be(store, time):
     """FT02"""
-
-    def sweep_all():
-        operations.sweep(created_before=clock.now() + timedelta(hours=1))
-
     undone = set()
     for race in races(**FEW):
         store.empty()
         resource = _target()
-        share, sweep = race.run(lambda r=resource: _share(r, SMALL + 1), sweep_all)
+        share, sweep = race.run(lambda r=resource: _share(r, SMALL + 1), _sweep_all)
         sweep.get()
         undone.add(isinstance(share.error, Stale))
         assert share.error is None or isinstance(share.error, Stale)
         assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
         assert _load(resource).operation is None
-        sweep_all()
+        _sweep_all()
         assert _staged(store) == []
 
     assert undone == {True, False}

@@ -1,0 +1,119 @@
+"""Endpoint groups: each loads what it serves and no more, and together they serve everything."""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import chalicelib.routes
+from app import app
+from chalicelib.groups import CATCH_ALL, GROUPS, served
+from chalicelib.tables.base import every_table
+from infra.endpoints import every_endpoint
+
+ROOT = Path(__file__).parents[2]
+NAMES = [group.name for group in GROUPS]
+OPENPGP = {"pgpy", "pysequoia"}
+NOWHERE = {
+    "boto3",
+    "moto",
+    "requests",
+    "hypothesis",
+    "pytest",
+    "infra",
+}
+"""For developing and testing; in the cloud they are weight at best."""
+CHALICE_CLI = {"chalice.cli", "chalice.deploy", "chalice.package", "click", "inquirer"}
+IMPORTING = "import app, json, sys; print(json.dumps(sorted(sys.modules)))"
+
+
+@cache
+def loaded(group):
+    """The modules in memory when the app of a group has been imported."""
+    run = subprocess.run(
+        [sys.executable, "-c", IMPORTING],
+        cwd=ROOT,
+        env={**os.environ, "ENDPOINT_GROUP": group},
+        capture_output=True,
+        check=True,
+    )
+    return frozenset(json.loads(run.stdout))
+
+
+def package_of(modules):
+    return {name.partition(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("group", NAMES)
+def test_a_group_loads_the_routes_it_serves_and_no_others(group):
+    [own] = served(group)
+    routes = {name for name in loaded(group) if name.startswith("chalicelib.routes.")}
+    assert routes == {f"chalicelib.routes.{module}" for module in own.modules}
+
+
+@pytest.mark.parametrize("group", NAMES)
+def test_only_the_group_that_holds_private_keys_loads_openpgp(group):
+    [own] = served(group)
+    assert (package_of(loaded(group)) & OPENPGP == set()) == (not own.holds_private_keys)
+
+
+@pytest.mark.parametrize("group", NAMES)
+def test_no_group_loads_what_developing_needs(group):
+    assert loaded(group) & (NOWHERE | CHALICE_CLI) == set()
+
+
+def test_every_routes_module_belongs_to_one_group():
+    modules = [module for group in GROUPS for module in group.modules]
+    present = {module.name for module in pkgutil.iter_modules(chalicelib.routes.__path__)}
+    assert len(set(modules)) == len(modules)
+    assert set(modules) == present
+
+
+@pytest.mark.parametrize("group", GROUPS, ids=NAMES)
+def test_every_group_serves_something(group):
+    assert group.modules
+    assert every_endpoint([group])
+
+
+def test_groups_have_names_of_their_own():
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_there_is_no_group_of_another_name():
+    with pytest.raises(ValueError, match="nobody"):
+        served("nobody")
+
+
+def test_without_a_name_all_groups_are_served():
+    assert served(None) == GROUPS
+    registered = {(m, path) for path, methods in app.routes.items() for m in methods}
+    declared = {
+        (each.route.method, path)
+        for each in every_endpoint()
+        for path in each.route.gateway_paths()
+    }
+    assert registered == declared
+
+
+def test_what_is_no_endpoint_goes_to_the_group_with_the_fewest_rights():
+    [catch_all] = served(CATCH_ALL)
+    assert not catch_all.reads
+    assert not catch_all.writes
+    assert not catch_all.holds_private_keys
+
+
+def test_one_group_alone_holds_private_keys():
+    assert [group.name for group in GROUPS if group.holds_private_keys] == ["auth"]
+
+
+def test_groups_name_tables_that_exist():
+    tables = {table.stored_as().removeprefix("test-") for table in every_table()}
+    for group in GROUPS:
+        assert group.reads | group.writes <= tables, group.name

@@ -1,0 +1,67 @@
+"""Imports point one way, as the contracts in `pyproject.toml` say."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MODULES = sorted((ROOT / "chalicelib").rglob("*.py"))
+SOLE = {
+    "pgpy": {"crypto"},
+    "pysequoia": {"crypto"},
+    "jwt": {"crypto"},
+    "pynamodb": {"tables"},
+    "botocore": {"tables", "crypto"},
+    "chalice": {"web"},
+}
+"""Libraries, and the one layer that knows each."""
+
+
+def test_the_import_contracts_are_kept():
+    run = subprocess.run(
+        [Path(sys.executable).parent / "lint-imports", "--no-cache"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout
+
+
+def imports_of(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (name.name for name in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("library", SOLE)
+def test_a_library_is_known_to_one_layer(library):
+    users = {
+        path.relative_to(ROOT / "chalicelib").parts[0]
+        for path in MODULES
+        for name in imports_of(path)
+        if name.partition(".")[0] == library
+    }
+    assert users
+    assert users <= SOLE[library]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=[str(p.relative_to(ROOT)) for p in MODULES])
+def test_a_module_says_what_it_is_for(path):
+    source = path.read_text()
+    if source:
+        docstring = ast.get_docstring(ast.parse(source)) or ""
+        assert docstring.partition("\n")[0].endswith((".", ":")), path
+
+
+def test_nothing_that_ships_imports_what_does_not():
+    shipped = [*MODULES, ROOT / "app.py"]
+    names = {name.partition(".")[0] for path in shipped for name in imports_of(path)}
+    assert names & {"infra", "tests", "bench", "boto3", "moto", "ministack", "requests"} == set()

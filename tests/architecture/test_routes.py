@@ -1,0 +1,150 @@
+"""What every route declares: who may call it, and the action that answers and logs name."""
+
+from __future__ import annotations
+
+import re
+from uuid import uuid5
+
+import pytest
+
+from chalicelib.domain.actor import Access
+from chalicelib.domain.ids import NAMESPACE, named_id
+from chalicelib.web.endpoint import Endpoints, Route
+from chalicelib.web.envelope import UNKNOWN_ACTION
+from infra.endpoints import every_endpoint
+from tests.endpoints import ROUTES, has_body, over
+
+ACTIONS = {
+    "Error.error": "17b8a54b-8069-586a-8ca2-7e7569b28e08",
+    "AuthLogin.loginPost": "a3c19ad2-8920-5395-86d0-8567cb34f382",
+    "AuthLogin.loginGet": "11ed2b2c-9ade-50b3-9bbb-68232d5dc5d7",
+    "AuthVerify.verifyGet": "748dcd10-7d15-5498-9aa6-d26de348ff02",
+    "AuthIsAuthenticated.isAuthenticated": "4d2d5c43-a76a-5d4a-8f47-2b1f0268e3d6",
+    "AuthLogout.logout": "19f9a792-3495-597b-bc94-dff1bc3e3967",
+    "JwtLogin.loginPost": "28c0972b-e6a2-5d44-a5cb-bc2d11799cc1",
+    "RefreshToken.refreshPost": "d6e2cf35-4c84-570f-bc3f-aaa490a9de61",
+    "JwtLogout.logoutPost": "4d1317e5-a5c6-5545-b2dc-5eb866c64b1b",
+    "Jwks.rsa": "2a80ca92-0e47-5780-b338-3568f3cff69e",
+    "Jwks.jwks": "fc6ddb48-09f3-5618-80b6-9402226f15de",
+    "AvatarsView.view": "97e2d767-191c-5226-94a2-3d00bec4dc9a",
+    "GpgkeysIndex.index": "a8b75aae-cb86-5fda-a8b3-d36ae6155023",
+    "GpgkeysView.view": "f07aa7d7-410d-5c49-bd11-407788f0e1b4",
+    "HealthcheckIndex.index": "08903e2d-1cb6-5908-8dbc-25b7a54e6bc4",
+    "HealthcheckStatus.status": "f52ecf6c-8e82-5f3d-ab73-f6df46eb71b5",
+    "RolesIndex.index": "30237a18-fd12-5935-b1be-1e2a62ccb71d",
+    "RolesAdd.add": "861c3a6f-ede7-517a-8ba5-823bdbd29303",
+    "RolesUpdate.update": "3fff0323-9ce7-5d4e-b784-e9b42ef34012",
+    "RolesDelete.delete": "7aadfab6-2e2c-5c47-9e25-52c8d8cc79dc",
+    "UsersIndex.index": "d7bc9044-a64e-5421-a4d7-7a94eaa39d37",
+    "UsersAdd.addPost": "a1a15b91-72f6-5708-8d7f-6940e51d8595",
+    "UsersView.view": "881ab948-e40f-5a72-91aa-54b442270029",
+    "UsersEdit.editPost": "defacfb8-ce1b-50f1-9b7d-d9865d2f28bd",
+    "UsersDelete.delete": "4a1f3ff7-02ff-5120-b08b-e13f4369df3f",
+    "UsersDelete.dryrun": "bec65e6e-9c29-5217-aabc-49fe2256cfce",
+    "GetCsrfToken.get": "caea12fd-e0f8-5d68-aa19-d7b25119740e",
+    "UsersRegister.registerPost": "9607a52c-ef4c-50b2-bcc2-90440d67bc42",
+    "UsersRecover.recoverPost": "1c717cd7-d236-55c4-a068-b9a0923b1927",
+    "SetupStart.start": "50ca4a19-b782-5842-bd2b-f59e9ff4eef9",
+    "SetupComplete.complete": "6f53faec-0c9e-5321-ac78-543e1001f7b1",
+    "RecoverStart.start": "601d4672-5498-5681-b0af-5c4908a49e91",
+    "RecoverComplete.complete": "91b261cd-7e30-5678-98f5-9faacea29439",
+    "RecoverAbort.abort": "39a6e514-8f89-58e5-a11c-598c44e93ed8",
+    "SettingsIndex.index": "bef9f3ca-86ef-5c6a-9b38-320e03ceb5df",
+    "AccountSettingsIndex.index": "9b473b19-0e3e-5efb-be19-8a1719843762",
+    "AccountLocalesSelect.select": "66c8c07c-8079-55ae-8e0a-bca281f94909",
+    "ResourcesAdd.add": "ad8bbc35-6435-538e-b1a7-80b87bcedb6a",
+    "GroupsAdd.addPost": "5bd4ecae-da08-577d-ac32-ce7b13bd7b0f",
+    "GroupsUpdate.update": "3303ccc6-778b-55b7-b06e-0c06d756217d",
+    "MetadataKeysIndex.index": "e38db0b5-838d-5f43-8609-92a25843e9d3",
+}
+"""Identifiers the catalogue lists. Logs of other servers know actions by them."""
+NAMED_WITHOUT_ID = {
+    *("ResourcesIndex.index", "ResourcesView.view", "ResourcesUpdate.update"),
+    *("ResourcesDelete.delete", "SecretsView.view", "ResourceTypesIndex.index"),
+    *("ResourceTypesView.view", "ResourceTypesUpdate.update", "ResourceTypesDelete.delete"),
+}
+"""Actions the catalogue names only."""
+OURS = {"OpenApi.view"}
+
+
+def test_the_identifier_of_an_action_is_made_from_its_name():
+    assert {name: named_id(name) for name in ACTIONS} == ACTIONS
+    assert str(uuid5(NAMESPACE, "Jwks.rsa")) == ACTIONS["Jwks.rsa"]
+    assert UNKNOWN_ACTION in ACTIONS
+
+
+@over()
+def test_a_route_names_an_action_of_the_catalogue(route):
+    assert route.action in {*ACTIONS, *NAMED_WITHOUT_ID, *OURS}
+
+
+@over()
+def test_a_route_says_who_may_call_it(route):
+    assert isinstance(route.access, Access)
+
+
+@pytest.mark.parametrize("name", ["method", "path", "action", "access", "handler"])
+def test_a_route_cannot_leave_out_what_every_route_has(name):
+    """AC01"""
+    whole = {
+        "method": "GET",
+        "path": "/x.json",
+        "action": "X.x",
+        "access": Access.USER,
+        "handler": print,
+    }
+    assert Route(**whole).path == "/x.json"
+    with pytest.raises(TypeError, match=name):
+        Route(**{key: value for key, value in whole.items() if key != name})
+
+
+def test_an_endpoint_without_access_is_not_registered():
+    """AC01"""
+    endpoints = Endpoints(__name__)
+    with pytest.raises(TypeError, match="access"):
+        endpoints.get("/x.json", action="X.x")(lambda: None)
+    assert endpoints.routes == []
+
+
+@over()
+def test_a_path_is_one_the_gateway_knows(route):
+    assert re.fullmatch(r"(/[a-zA-Z_.-]+|/\{[a-z_]+\})+(\.json)?", route.path)
+    assert len(set(route.path_names)) == len(route.path_names)
+    handler = route.wants
+    assert "_" in handler or set(route.path_names) <= handler
+
+
+def test_no_two_routes_are_the_same():
+    names = [served.name for served in every_endpoint()]
+    assert len(set(names)) == len(names)
+
+
+def test_paths_that_differ_in_a_parameter_name_the_parameter_alike():
+    """The gateway has one parameter at one place of the tree."""
+    seen: dict[tuple[str, ...], str] = {}
+    for route in ROUTES:
+        segments = route.path.removesuffix(".json").split("/")
+        for at, segment in enumerate(segments):
+            if segment.startswith("{"):
+                assert seen.setdefault(tuple(segments[:at]), segment) == segment, route.path
+
+
+@over(has_body)
+def test_a_route_that_reads_a_body_hands_it_on(route):
+    assert "body" in route.wants
+
+
+@over(lambda route: bool(route.query.filters or route.query.is_paginated))
+def test_a_route_that_offers_options_hands_them_on(route):
+    assert "query" in route.wants
+
+
+@over()
+def test_messages_of_identifiers_are_about_those_in_the_path(route):
+    assert set(route.ids) <= set(route.path_names)
+
+
+@over(lambda route: route.access is Access.GUEST)
+def test_a_route_of_guests_has_words_for_who_is_signed_in(route):
+    assert route.denied
+    assert route.denied.endswith(".")
