@@ -66,8 +66,9 @@ class Time:
         return int(self.now.timestamp())
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def time() -> Iterator[Time]:
+    """The clock of every test, so that none depends on the day it runs."""
     source = Time()
     previous = clock.set_source(source)
     yield source

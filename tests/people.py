@@ -68,7 +68,9 @@ def invitation(name: str = "dave", **members: Any) -> dict[str, Any]:
 def invite(store: Storage, by: Somebody, name: str = "dave") -> Invited:
     response = by.client.post("/users.json", invitation(name))
     assert response.status == 200, response.json
-    return Invited(response.body["id"], token_of(mails(store)[-1]))
+    user_id = response.body["id"]
+    [mail] = [mail for mail in mails(store) if user_id in link_of(mail)]
+    return Invited(user_id, token_of(mail))
 
 
 def waiting(name: str) -> User:

@@ -30,7 +30,7 @@ from chalicelib.tables.connection import Json, Send, connection
 LIMIT = 1000
 FEW_SWITCHES = 2
 SAMPLED = 500
-_STUCK_SECONDS = 20
+_STUCK_SECONDS = 60
 
 Handler = Callable[[], Any]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import itemgetter
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
@@ -153,27 +155,29 @@ def _sorted(found: list[views.ResourceJson], query: Query) -> list[views.Resourc
 
     Those that are equal stand in the order of their identifiers, on every page the same.
     """
-    found.sort(key=lambda shown: shown["id"])
+    found.sort(key=itemgetter("id"))
     for name, descends in reversed(query.order):
         found.sort(key=_sort_key(name.partition(".")[2]), reverse=descends)
     return found
 
 
-def _sort_key(column: str) -> Callable[[views.ResourceJson], str]:
-    return lambda shown: str(cast(dict[str, Any], shown).get(column) or "").casefold()
+def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
+    def key(shown: Mapping[str, Any]) -> str:
+        return (shown.get(column) or "").casefold()
+
+    return key
 
 
 def _shown(actor: Actor, query: Query) -> Callable[[Seen], views.ResourceJson]:
     """Makes a resource with the members the client asked for, but for those of users."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
+    if query.contains("permission"):
+        members.append(partial(_add_permission, actor))
+    return lambda seen: views.with_members(seen, members)
 
-    def shown(seen: Seen) -> views.ResourceJson:
-        made = views.with_members(seen, members)
-        if query.contains("permission"):
-            made["permission"] = views.permission_of(seen.row, *_strongest(actor, seen))
-        return made
 
-    return shown
+def _add_permission(actor: Actor, seen: Seen, shown: views.ResourceJson) -> None:
+    shown["permission"] = views.permission_of(seen.row, *_strongest(actor, seen))
 
 
 def _with_users(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:

@@ -17,11 +17,12 @@ from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.services.resources import Seen
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Key, RawRow
+from chalicelib.tables.base import Key, RawRow, Table
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
 from chalicelib.tables.operations import require_finished
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")
 
@@ -45,23 +46,23 @@ def search(
     actor: Actor, wanted: Wanted, show: Callable[[Seen], Shown], *, with_secrets: bool
 ) -> list[Shown]:
     """Return what `show` makes of the resources the actor may see and asks for, in no order."""
-    holdings = _holdings_by_key(actor, wanted, with_secrets)
-    others: dict[Key, RawRow] = {}
+    holdings = _holdings_by_item(actor, wanted, with_secrets)
+    settings: dict[Key, RawRow] = {}
     unfinished: list[Resource] = []
 
-    def make(key: Key, row: RawRow) -> tuple[str, Shown] | None:
-        if key not in holdings:
-            others[key] = row
+    def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
+        if table is Setting:
+            settings[TYPES] = row
             return None
         if not _is_wanted(actor, row, wanted):
             return None
         if with_secrets and "operation" in row:
             unfinished.append(Resource.from_raw(row))
-        return row["resource_type_id"]["S"], show(Seen(row, holdings[key]))
+        return row["resource_type_id"]["S"], show(Seen(row, holdings[row["id"]["S"]]))
 
-    made = reading.gather([*holdings, TYPES], make)
+    made = reading.gather([*map(Resource.by_id, holdings), TYPES], make)
     require_finished(*unfinished)
-    hidden = deleted_types(Rows(others))
+    hidden = deleted_types(Rows(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
 
 
@@ -86,14 +87,18 @@ def _type(permission: RawRow) -> int:
     return int(permission["type"]["N"])
 
 
-def _holdings_by_key(
+def _is_owner(permission: RawRow) -> bool:
+    return _type(permission) == PermissionType.OWNER
+
+
+def _holdings_by_item(
     actor: Actor,
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
-) -> dict[Key, RawRow]:
+) -> dict[ResourceId, RawRow]:
     """The actor's holdings that are as he asks, by the resource each is of."""
     return {
-        Resource.by_id(ResourceId(row["item_id"]["S"])): row
+        ResourceId(row["item_id"]["S"]): row
         for row in _holdings(actor, wanted, with_secrets)
         if _is_held_so(row, wanted)
     }
@@ -133,8 +138,9 @@ def _is_wanted(actor: Actor, row: RawRow, wanted: Wanted) -> bool:
     permission = strongest(actor, row)
     if permission is None or row["deleted"]["BOOL"]:
         return False
-    is_owner = _type(permission[1]) == PermissionType.OWNER
-    if (wanted.is_owned_by_me and not is_owner) or (wanted.is_shared_with_me and is_owner):
+    if wanted.is_owned_by_me and not _is_owner(permission[1]):
+        return False
+    if wanted.is_shared_with_me and _is_owner(permission[1]):
         return False
     if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
         return False

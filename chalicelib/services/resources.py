@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
@@ -36,13 +37,15 @@ from chalicelib.tables.users import User
 MISSING = "The resource does not exist."
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """A resource as one user sees it: its row, and his holding of it."""
+class Seen(NamedTuple):
+    """A resource as one user sees it: its row, and his holding of it.
+
+    A tuple, since a list makes thousands.
+    """
 
     row: RawRow
     holding: RawRow
-    users: Mapping[UserId, User] = field(default_factory=dict)
+    users: Mapping[UserId, User] = MappingProxyType({})
     """Rows of the users that are shown with it."""
 
 
@@ -128,7 +131,7 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
 def with_users(seen: Collection[Seen], wanted: Callable[[Seen], list[str]]) -> list[Seen]:
     """The same resources with the users' rows that are shown with them, read once each."""
     users = people.by_id(user_id for each in seen for user_id in wanted(each))
-    return [replace(each, users=users) for each in seen] if users else list(seen)
+    return [each._replace(users=users) for each in seen] if users else list(seen)
 
 
 def describe(resource: Resource, body: bodies.Creation | bodies.Update) -> None:

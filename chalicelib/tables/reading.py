@@ -51,11 +51,11 @@ def read(keys: Iterable[Key]) -> Rows:
     return Rows(found)
 
 
-def gather(keys: Iterable[Key], make: Callable[[Key, RawRow], Made | None]) -> list[Made]:
+def gather(keys: Iterable[Key], make: Callable[[type[Table], RawRow], Made | None]) -> list[Made]:
     """Read many rows, and return what `make` makes of those that exist, where it makes something.
 
-    It is called for the rows of each batch as soon as they have come, several batches at a
-    time: so a list of thousands never holds all its rows.
+    It is called, with a row and its table, for each batch as soon as that has come, for
+    several batches at a time: so a list of thousands never holds all its rows.
     """
     batches = in_chunks(list(dict.fromkeys(keys)), BATCH)
     parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
@@ -126,31 +126,39 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
 
 
 def _read_batch(keys: Sequence[Key]) -> dict[Key, RawRow]:
-    by_name = {key.table.stored_as(): key.table for key in keys}
+    return {_key_of(table, row): row for table, rows in _batch(keys) for row in rows}
+
+
+def _make_batch(
+    keys: Sequence[Key], make: Callable[[type[Table], RawRow], Made | None]
+) -> list[Made]:
+    made = (make(table, row) for table, rows in _batch(keys) for row in rows)
+    return [each for each in made if each is not None]
+
+
+def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
+    """The rows of these keys by table, in as many parts as they come."""
+    by_name = {table.stored_as(): table for table in {key.table for key in keys}}
     wanted = _request_items(keys)
-    found: dict[Key, RawRow] = {}
     for _ in pace.attempts():
         answer = connection.call(
             "BatchGetItem", {"RequestItems": wanted, "ReturnConsumedCapacity": "TOTAL"}
         )
         for name, rows in answer["Responses"].items():
-            found |= {_key_of(by_name[name], row): row for row in rows}
+            yield by_name[name], rows
         wanted = answer.get("UnprocessedKeys", {})
         if not wanted:
-            return found
+            return
     raise Unavailable
 
 
-def _make_batch(keys: Sequence[Key], make: Callable[[Key, RawRow], Made | None]) -> list[Made]:
-    made = (make(key, row) for key, row in _read_batch(keys).items())
-    return [each for each in made if each is not None]
-
-
 def _request_items(keys: Sequence[Key]) -> Json:
-    by_table: dict[str, list[RawRow]] = defaultdict(list)
+    by_table: dict[type[Table], list[RawRow]] = defaultdict(list)
     for key in keys:
-        by_table[key.table.stored_as()].append(key.raw())
-    return {name: {"Keys": raw, "ConsistentRead": True} for name, raw in by_table.items()}
+        by_table[key.table].append(key.raw())
+    return {
+        table.stored_as(): {"Keys": raw, "ConsistentRead": True} for table, raw in by_table.items()
+    }
 
 
 def _key_of(table: type[Table], row: RawRow) -> Key:

@@ -35,7 +35,6 @@ SECURITY_HEADERS = {
     "Cache-Control": "no-store",
 }
 JSON_TYPE = "application/json; charset=utf-8"
-_ORJSON = orjson.OPT_NON_STR_KEYS
 
 _STATUS: dict[type[Refusal], int] = {
     Invalid: HTTPStatus.BAD_REQUEST,
@@ -122,4 +121,4 @@ def _answer(
 
 
 def _text(value: Any) -> str:
-    return orjson.dumps(value, option=_ORJSON).decode()
+    return orjson.dumps(value).decode()

@@ -202,7 +202,7 @@ def test_a_body_without_a_key_id_is_refused_like_an_empty_one(api, store, body):
 
 @pytest.mark.parametrize(
     "change",
-    [{"active": False}, {"deleted": True}, {"disabled": clock.now()}],
+    [{"active": False}, {"deleted": True}, {"disabled": START}],
     ids=["inactive", "deleted", "disabled"],
 )
 def test_who_may_not_sign_in_is_nobody_here(api, ada, change):

@@ -475,7 +475,7 @@ def test_pages_together_are_the_list(ada):
     pages = [listed(ada, f"{query}{page}") for page in (1, 2, 3)]
 
     assert [len(page.body) for page in pages] == [3, 3, 1]
-    assert {each["id"] for page in pages for each in page.body} == everything
+    assert [each["id"] for page in pages for each in page.body] == sorted(everything)
     assert [page.header["pagination"] for page in pages] == [
         {"count": 7, "page": page, "limit": 3} for page in (1, 2, 3)
     ]
