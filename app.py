@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections.abc import Mapping
 from importlib import import_module
@@ -60,3 +61,4 @@ app = Keyhaven(app_name="keyhaven", configure_logs=False)
 for group in served(settings.endpoint_group):
     for module in group.modules:
         app.register_blueprint(import_module(f"chalicelib.routes.{module}").endpoints.blueprint)
+gc.freeze()  # what is loaded by now stays

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import botocore.session
 import orjson
@@ -27,7 +27,7 @@ class Recorded:
     def __init__(self) -> None:
         self.calls: list[Call] = []
 
-    def __enter__(self) -> Recorded:
+    def __enter__(self) -> Self:
         connection.hooks.append(self)
         return self
 

@@ -26,7 +26,7 @@ class Spread:
 
     def __str__(self) -> str:
         digits = 2 if self.middle < 100 else 0
-        return f"{self.middle:.{digits}f} ({self.least:.{digits}f}–{self.greatest:.{digits}f})"
+        return f"{self.middle:.{digits}f} ({self.least:.{digits}f} to {self.greatest:.{digits}f})"
 
 
 def cpu_of(work: Callable[[], object]) -> float:

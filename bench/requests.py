@@ -24,7 +24,7 @@ from infra.local.routes import Routes
 from tests.keys import KEYS, challenge, message
 
 ROUTES = Routes(app.routes)
-Make = Callable[["Requests", int], Event]
+Make = Callable[["Requests"], Event]
 
 
 @dataclass
@@ -121,10 +121,6 @@ def secret_view(requests: Requests) -> Event:
     return requests.of(requests.tenant.ada, "GET", path)
 
 
-def listing(requests: Requests, query: str = "") -> Event:
-    return requests.of(requests.tenant.ada, "GET", f"/resources.json{query}")
-
-
 def create(requests: Requests) -> Event:
     carol = requests.tenant.carol
     return requests.of(carol, "POST", "/resources.json", resource_body(requests))
@@ -135,11 +131,66 @@ def update(requests: Requests) -> Event:
     return requests.of(carol, "PUT", path, {"name": "Mail of everybody"})
 
 
-def update_secret(requests: Requests) -> Event:
-    carol, path = requests.tenant.carol, f"/resources/{requests.fresh()}.json"
-    return requests.of(carol, "PUT", path, resource_body(requests))
-
-
 def delete(requests: Requests) -> Event:
     carol, path = requests.tenant.carol, f"/resources/{requests.fresh()}.json"
     return requests.of(carol, "DELETE", path)
+
+
+def _as_ada(path: str) -> Make:
+    return lambda requests: requests.of(requests.tenant.ada, "GET", path)
+
+
+def _as_guest(path: str) -> Make:
+    return lambda requests: requests.of(None, "GET", path)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    name: str
+    group: str
+    make: Make
+    is_list: bool = False
+    goal: str = ""
+
+
+_LIST = "/resources.json"
+_PERMISSION = "contain[permission]=1&contain[favorite]=1"
+_PERMISSIONS = "contain[permissions]=1&contain[favorite]=1"
+CASES = (
+    Case("sign in, JWT", "auth", login, goal="≤ 20 ms"),
+    Case("sign in, GPG stage 0", "auth", nonce_to_server),
+    Case("sign in, GPG stage 1", "auth", nonce_to_user),
+    Case("settings", "settings", _as_ada("/settings.json")),
+    Case("own user", "users", _as_ada("/users/me.json")),
+    Case("resource", "resources", view, goal="≤ 1.5"),
+    Case("secret", "secrets", secret_view, goal="≤ 1.5"),
+    Case("create a resource", "resources", create),
+    Case("update a resource", "resources", update),
+    Case("delete a resource", "resources", delete),
+    Case("users", "users", _as_ada("/users.json")),
+    Case("5,000 resources", "resources", _as_ada(_LIST), is_list=True, goal="≤ 2"),
+    Case(
+        "… with permission, favorite",
+        "resources",
+        _as_ada(f"{_LIST}?{_PERMISSION}"),
+        is_list=True,
+        goal="≤ 2",
+    ),
+    Case(
+        "… with permissions, favorite",
+        "resources",
+        _as_ada(f"{_LIST}?{_PERMISSIONS}"),
+        is_list=True,
+        goal="≤ 2",
+    ),
+    Case("… with secrets", "resources", _as_ada(f"{_LIST}?contain[secret]=1"), is_list=True),
+)
+STARTS = (
+    Case("sign in, JWT", "auth", login),
+    Case("own user", "users", _as_ada("/users/me.json")),
+    Case("resource", "resources", view),
+    Case("secret", "secrets", secret_view),
+    Case("settings", "settings", _as_ada("/settings.json")),
+    Case("health", "public", _as_guest("/healthcheck/status.json")),
+)
+"""The first request of each group's function."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60
@@ -34,29 +32,38 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(module: str, env: Mapping[str, str], *arguments: str) -> Iterator[Any]:
-    """Run a module in a process of its own; yields the line of JSON it says when it is ready."""
+def running(module: str, env: Mapping[str, str]) -> Iterator[str]:
+    """Run a module in a process of its own; yields the line it says when it is ready."""
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *arguments], cwd=ROOT, env=env, stdout=subprocess.PIPE
+        [sys.executable, "-m", module], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     try:
         said = process.stdout.readline()
         if not said:
             raise RuntimeError(f"{module} ended before it was ready")
-        yield json.loads(said)
+        yield said.strip()
     finally:
         process.terminate()
         process.wait(PATIENCE)
 
 
-def result_of(module: str, env: Mapping[str, str], *arguments: str) -> Any:
-    """Run a module to its end; returns the JSON it prints."""
+def run(module: str, env: Mapping[str, str], *arguments: str, told: str = "") -> str:
+    """Run a module to its end, with `told` to read; returns what it prints."""
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
         cwd=ROOT,
         env=env,
-        stdout=subprocess.PIPE,
-        check=True,
+        input=told,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    return json.loads(done.stdout)
+    if done.returncode:
+        raise RuntimeError(f"{module}: {done.stderr}")
+    return done.stdout
+
+
+def show(module: str, env: Mapping[str, str], *arguments: str) -> None:
+    """Run a module that prints for the person in front of the screen."""
+    subprocess.run([sys.executable, "-m", module, *arguments], cwd=ROOT, env=env, check=True)

@@ -6,9 +6,10 @@ Carol owns v4 resources that are looked at, changed and deleted one by one.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from pathlib import Path
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import UserId, new_id
@@ -26,7 +27,10 @@ LISTED = 5000
 SINGLE = 1500
 METADATA = '{"object_type":"PASSBOLT_RESOURCE_METADATA","name":"Mail","username":"ada@example.com",'
 METADATA += '"uris":["https://mail.example.com/login"],"description":"The mail of everybody"}'
-SECRET = '{"object_type":"PASSBOLT_SECRET_DATA","password":"correct horse battery staple","totp":{}}'
+_FILE = "tenant.json"
+SECRET = (
+    '{"object_type":"PASSBOLT_SECRET_DATA","password":"correct horse battery staple","totp":{}}'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +45,13 @@ class Tenant:
     singles: list[str]
     """Carol's resources."""
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
+    def write(self, folder: Path) -> None:
+        """Leave it for other processes of the bench."""
+        (folder / _FILE).write_text(json.dumps(asdict(self)))
+
+    @classmethod
+    def read(cls, folder: Path) -> Tenant:
+        return cls(**json.loads((folder / _FILE).read_text()))
 
 
 def fill() -> Tenant:

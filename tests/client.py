@@ -79,7 +79,8 @@ class Client:
         cookies: Mapping[str, str] | None = None,
     ) -> Response:
         body = raw if raw is not None else _encoded(json)
-        sent = self._headers(body, raw is None, headers or {}, {**self.cookies, **(cookies or {})})
+        kind = {"content-type": "application/json"} if body and raw is None else {}
+        sent = self._headers({**kind, **(headers or {})}, {**self.cookies, **(cookies or {})})
         target, _, query = path.partition("?")
         event = event_of(
             {
@@ -97,12 +98,8 @@ class Client:
             status, raw_headers, content = http_of(app(event, Context("test")))
         return Response(status, [(n.decode(), v.decode()) for n, v in raw_headers], content)
 
-    def _headers(
-        self, body: bytes, is_json: bool, headers: Mapping[str, str], cookies: Mapping[str, str]
-    ) -> dict[str, str]:
-        made = {"content-type": "application/json"} if body and is_json else {}
-        if self.token is not None:
-            made["authorization"] = f"Bearer {self.token}"
+    def _headers(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> dict[str, str]:
+        made = {} if self.token is None else {"authorization": f"Bearer {self.token}"}
         if cookies:
             made["cookie"] = "; ".join(f"{name}={value}" for name, value in cookies.items())
         return made | {name.lower(): value for name, value in headers.items()}

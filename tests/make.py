@@ -150,9 +150,10 @@ def resource(
     for name, value in fields.items():
         setattr(row, name, value)
     row.live_type_id = row.resource_type_id
+    row.secret_revision = new_id()
     row.save()
     holders = {who for holder in granted for who in _users(holder)}
-    writing.put_all(_holding(who, row.id) for who in holders)
+    writing.put_all(_holding(who, row) for who in holders)
     return ResourceId(row.id)
 
 
@@ -160,9 +161,11 @@ def _users(holder: Somebody | Team) -> tuple[Somebody, ...]:
     return holder.members if isinstance(holder, Team) else (holder,)
 
 
-def _holding(who: Somebody, resource_id: str) -> Holding:
-    secret = Holding.new_secret(message(f"of {who.key.name}", who.key.public), who.id)
-    return Holding(who.id, resource_id, **secret)
+def _holding(who: Somebody, resource: Resource) -> Holding:
+    data = message(f"of {who.key.name}", who.key.public)
+    return Holding(
+        who.id, resource.id, **Holding.new_secret(data, who.id, resource.secret_revision)
+    )
 
 
 def _permission(holder: Somebody | Team, type_: PermissionType) -> Permission:

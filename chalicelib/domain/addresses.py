@@ -21,6 +21,7 @@ def is_address(text: object) -> bool:
     *labels, top = domain.split(".")
     return (
         at == "@"
+        and "=?" not in local  # a mailer would take it for encoded text, breaks included
         and all(_is_atom(atom) for atom in local.split("."))
         and bool(labels)
         and all(_is_label(label) for label in labels)

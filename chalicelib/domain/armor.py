@@ -158,7 +158,7 @@ def read_block(armored: str, kind: str) -> Block:
     if not armored.isascii():
         raise BadArmor("The text is not ASCII.")
     begin, end = f"-----BEGIN {kind}-----\n", f"\n-----END {kind}-----"
-    text = armored.replace("\r\n", "\n").strip("\n")
+    text = armored.replace("\r\n", "\n").strip()
     if not (text.startswith(begin) and text.endswith(end) and len(text) > len(begin + end)):
         raise BadArmor(f"The text is not one {kind} block.")
     return _read_inner(text[_end_of_headers(text, len(begin)) : -len(end)])

@@ -10,6 +10,9 @@ import orjson
 DEEPEST = 32
 """Levels of nested arrays and objects."""
 LONGEST_INTEGER = 19
+MOST_VALUES = 200_000
+"""Arrays, objects and members of both, roughly: more is work without a use for anybody."""
+_SIGNS = (b"[", b"{", b",")
 
 
 def loads(text: bytes | str, *, depth: int = DEEPEST) -> Any:
@@ -19,8 +22,11 @@ def loads(text: bytes | str, *, depth: int = DEEPEST) -> Any:
     keeps the last of two equal keys and makes floats of long integers. So the standard
     parser, which would follow any depth and take NaN, reads what has passed.
     """
-    _require_shallow(orjson.loads(text), depth)
-    plain = text if isinstance(text, str) else text.decode()
+    raw = text.encode() if isinstance(text, str) else text
+    if sum(raw.count(sign) for sign in _SIGNS) > MOST_VALUES:
+        raise ValueError("too many values")
+    _require_shallow(orjson.loads(raw), depth)
+    plain = raw.decode()
     return json.loads(plain, object_pairs_hook=_members, parse_int=_integer)
 
 

@@ -94,8 +94,10 @@ def index(actor: Actor, query: Query) -> Reply:
 )
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
-    shown = _shown(actor, query)(resources.view(actor, resource_id))
+    seen = resources.view(actor, resource_id)
+    shown = _shown(actor, query)(seen)
     if query.contains("secret"):
+        resources.require_whole(seen)
         resource_lists.log_secret_reads(actor, [shown["id"]])
     return _with_users([shown], query)[0]
 

@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import InvitationBody, UserEditBody
-from chalicelib.domain.actor import Access, Actor
+from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
 from chalicelib.services import people, user_edits, users
 from chalicelib.services.people import Person
@@ -108,11 +108,11 @@ def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
     view=nothing,
     message="Recovery process started, check your email.",
 )
-def recover(actor: Actor | None, body: Draft[RecoveryBody]) -> None:
+def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> None:
     """Send a person a new link, by mail."""
     if actor is not None and not actor.is_admin:
         raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
-    users.recover(actor, body)
+    users.recover(actor, body, caller)
 
 
 @endpoints.route(

@@ -228,7 +228,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
             Token.by_hash(token_hash(BEARER, str(row.session))),
             Token.expires.set(now + REFRESH_SECONDS),
             provided=Token.unspent(BEARER, now) & (Token.epoch == user.session_epoch),
-            otherwise=Invalid(UNKNOWN_REFRESH),
+            otherwise=Invalid(USED_REFRESH),
         )
         tx.require(user.still_may_sign_in(clock.now()))
         tx.create(_refresh_row(successor, user_id, str(row.session)))

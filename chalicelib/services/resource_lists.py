@@ -14,7 +14,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.resource_rules import TYPES, deleted_types
-from chalicelib.services.resources import Seen
+from chalicelib.services.resources import Seen, require_whole
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key, RawRow, Table
@@ -25,6 +25,10 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")
+
+
+MOST_PLACES = 5
+"""Folders that are asked for one by one; for more, all that a user holds is read once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,10 @@ def search(
             return None
         if with_secrets and "operation" in row:
             unfinished.append(Resource.from_raw(row))
-        return row["resource_type_id"]["S"], show(Seen(row, holdings[row["id"]["S"]]))
+        seen = Seen(row, holdings[row["id"]["S"]])
+        if with_secrets and "operation" not in row:
+            require_whole(seen)
+        return row["resource_type_id"]["S"], show(seen)
 
     made = reading.gather([*map(Resource.by_id, holdings), TYPES], make)
     require_finished(*unfinished)
@@ -110,7 +117,7 @@ def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[RawR
         yield from _holdings_of(actor, wanted.ids)
     elif with_secrets:
         yield from Holding.whole(actor.id)
-    elif wanted.parents is None:
+    elif wanted.parents is None or len(wanted.parents) > MOST_PLACES:
         yield from Holding.outlines(actor.id)
     else:
         for parent in wanted.parents:

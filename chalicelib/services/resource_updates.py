@@ -9,7 +9,7 @@ from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import UNSET
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.resource_types import Format
 from chalicelib.services import access, metadata_settings, people, resource_rules
@@ -40,7 +40,9 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
     body = bodies.read_update(draft, actor.gpgkey_id, Format.V5 if stored.is_v5 else Format.V4)
     changed = _changed(actor, stored, body)
     users = _require_fit(actor, loaded, changed, body)
-    secrets = _secrets(actor, body)
+    if body.secrets is not UNSET:
+        changed.secret_revision = new_id()
+    secrets = _secrets(actor, body, changed.secret_revision)
     _write(actor, loaded, changed, secrets, grant)
     return Seen(changed.serialize(), _renewed(loaded.seen.holding, secrets.get(actor.id)), users)
 
@@ -77,9 +79,11 @@ def _entitled(holders: set[UserId], users: Mapping[UserId, User]) -> list[UserId
     return [UserId(user.id) for user in known if user.active and not user.deleted]
 
 
-def _secrets(actor: Actor, body: bodies.Update) -> Secrets:
+def _secrets(actor: Actor, body: bodies.Update, revision: str) -> Secrets:
     sent = [] if body.secrets is UNSET else body.secrets
-    return {UserId(each.user_id): Holding.new_secret(each.data, actor.id) for each in sent}
+    return {
+        UserId(each.user_id): Holding.new_secret(each.data, actor.id, revision) for each in sent
+    }
 
 
 def _write(actor: Actor, loaded: Loaded, changed: Resource, secrets: Secrets, grant: Grant) -> None:

@@ -83,6 +83,15 @@ def load(
     return Loaded(resource, rows, Seen(row, holding), has_deleted_type)
 
 
+def require_whole(seen: Seen) -> None:
+    """Decide again where resource and secret were read from before and after a change.
+
+    They are two rows, read together, but not in one instant.
+    """
+    if seen.row.get("secret_revision") != seen.holding.get("secret_revision"):
+        raise Stale
+
+
 def view(actor: Actor, resource_id: ResourceId) -> Seen:
     """Return a resource the actor may see."""
     return load(actor, resource_id).seen
@@ -156,7 +165,9 @@ def _create(
     body = resource_rules.read_creation(actor, draft, rows)
     resource = _new_resource(actor, body, resource_id)
     resource.creation_digest = digest
-    holding = Holding(actor.id, resource_id, **Holding.new_secret(body.secrets[0].data, actor.id))
+    resource.secret_revision = revision = new_id()
+    secret = Holding.new_secret(body.secrets[0].data, actor.id, revision)
+    holding = Holding(actor.id, resource_id, **secret)
     with Transaction() as tx:
         tx.require(User.is_active(actor.id), otherwise=Forbidden("The user is not active."))
         resource_rules.require_live_type(tx, resource)

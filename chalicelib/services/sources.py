@@ -6,6 +6,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import TooMany
 from chalicelib.settings import settings
+from chalicelib.tables import reading
 from chalicelib.tables.base import Key
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.tokens import SOURCE, Token, token_hash
@@ -25,6 +26,12 @@ def require_patience(caller: Caller, rows: Rows) -> None:
     if row is not None and (row.failures or 0) >= settings.login_limit:
         seconds = MINUTE - clock.timestamp() % MINUTE
         raise TooMany("Too many failed sign-ins from your address; wait a moment.", seconds)
+
+
+def take_turn(caller: Caller) -> None:
+    """Count a call that costs us a mail, whatever comes of it, and refuse one too many."""
+    require_patience(caller, reading.read(record(caller)))
+    count_failure(caller)
 
 
 def count_failure(caller: Caller) -> None:

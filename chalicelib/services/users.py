@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -12,7 +13,7 @@ from chalicelib.domain import clock, roles
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import ResourceId, RoleId, UserId, find_uuid, new_id
-from chalicelib.services import access, invitations, people
+from chalicelib.services import access, invitations, people, sources
 from chalicelib.services.people import Person
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
@@ -24,6 +25,13 @@ from chalicelib.tables.users import User
 _TAKEN = {"username": {"uniqueUsername": "The username is already in use."}}
 _NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
 _NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRole:
+    role: roles.Role
+    user_count: int | None = None
+    """How many users who are not deleted have it, where that was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +107,16 @@ def new_user(username: str, first_name: str, last_name: str) -> User:
     )
 
 
-def recover(actor: Actor | None, draft: Draft[RecoveryBody]) -> None:
+def roles_with_counts(*, counted: bool) -> list[CountedRole]:
+    """Return the built-in roles, with how many users have each where that is asked for."""
+    if not counted:
+        return [CountedRole(role) for role in roles.BUILT_IN]
+    users = people.by_id(claim.subject for claim in Claim.of_kind(USERNAME)).values()
+    counts = Counter(user.role_id for user in users)
+    return [CountedRole(role, counts[role.id]) for role in roles.BUILT_IN]
+
+
+def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> None:
     """Send the user of this address a link. Who asks cannot tell whether there is one.
 
     An address nobody has, or whose user is suspended, costs the same calls and writes as
@@ -107,6 +124,7 @@ def recover(actor: Actor | None, draft: Draft[RecoveryBody]) -> None:
     """
     body = draft.read(INVALID)
     username, case = body.require_username(), body.require_case()
+    sources.take_turn(caller)
     user_id = UserId(Claim.find_subject(USERNAME, username.casefold()) or new_id())
     user = reading.read([User.by_id(user_id)]).find(User, user_id)
     now = clock.now()

@@ -57,6 +57,8 @@ class Holding(Table):
     secret_modified = TimestampAttribute(null=True)
     secret_created_by = UnicodeAttribute(null=True)
     secret_modified_by = UnicodeAttribute(null=True)
+    secret_revision = UnicodeAttribute(null=True)
+    """The resource's `secret_revision` the secret belongs to."""
     favorite_id = UnicodeAttribute(null=True)
     favorite_created = TimestampAttribute(null=True)
 
@@ -82,7 +84,7 @@ class Holding(Table):
         return Check(cls.of(user_id, item_id), cls.secret_data.exists())
 
     @staticmethod
-    def new_secret(data: str, author: str) -> dict[str, Any]:
+    def new_secret(data: str, author: str, revision: str) -> dict[str, Any]:
         """The attributes of a holding that are its secret, as they are when it is new."""
         now = clock.now()
         return {
@@ -92,6 +94,7 @@ class Holding(Table):
             "secret_modified": now,
             "secret_created_by": author,
             "secret_modified_by": author,
+            "secret_revision": revision,
         }
 
     @classmethod

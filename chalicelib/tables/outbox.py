@@ -10,7 +10,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_name
 
-KEPT_SECONDS = 14 * 24 * 3600
+KEPT_SECONDS = 24 * 3600
+"""A mail may hold a link that stands for an account, so it is not kept for long."""
 
 
 class Mail(Table):

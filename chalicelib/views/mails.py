@@ -11,6 +11,7 @@ Params = Mapping[str, str]
 @dataclass(frozen=True, slots=True)
 class Mail:
     subject: str
+    """One line, whatever a name in it holds."""
     text: str
     link: str
 
@@ -55,5 +56,8 @@ TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
 
 
 def render(template: str, params: Params) -> Mail:
-    """Return the mail of a template; `params` are those its outbox row holds."""
-    return TEMPLATES[template](params)
+    """Return the mail of a template; `params` are those its outbox row holds.
+
+    Breaks in a name become blanks: it stands in the subject, which is a header.
+    """
+    return TEMPLATES[template]({name: " ".join(text.split()) for name, text in params.items()})

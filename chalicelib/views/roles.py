@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from chalicelib.domain.roles import CREATED, Role
+from chalicelib.services.users import CountedRole
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -19,6 +20,10 @@ class RoleJson(TypedDict):
     deleted_by: Uuid | None
     created: Moment
     modified: Moment
+
+
+class CountedRoleJson(RoleJson):
+    user_count: int
 
 
 def role(value: Role) -> RoleJson:
@@ -35,5 +40,10 @@ def role(value: Role) -> RoleJson:
     }
 
 
-def roles(values: Sequence[Role]) -> list[RoleJson]:
-    return [role(value) for value in values]
+def roles(values: Sequence[CountedRole]) -> list[RoleJson | CountedRoleJson]:
+    return [_counted(value) for value in values]
+
+
+def _counted(value: CountedRole) -> RoleJson | CountedRoleJson:
+    shown = role(value.role)
+    return shown if value.user_count is None else {**shown, "user_count": value.user_count}

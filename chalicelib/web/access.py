@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from email.utils import formatdate
 
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden, Refusal, Unauthenticated
 from chalicelib.services import sessions
@@ -77,7 +79,8 @@ def session_cookie(value: str) -> str:
 
 
 def refresh_cookie(token: str) -> str:
-    lifetime = f"Max-Age={REFRESH_SECONDS}"
+    ends = formatdate(clock.timestamp() + REFRESH_SECONDS, usegmt=True)
+    lifetime = f"expires={ends}; Max-Age={REFRESH_SECONDS}"
     return f"{REFRESH_COOKIE}={token}; {lifetime}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
 
 

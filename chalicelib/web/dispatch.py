@@ -229,7 +229,7 @@ def _finished(made: Answer, request: Request, is_first_visit: bool) -> Answer:  
         cookies.append(access.csrf_cookie(access.new_csrf_token()))
     if cookies:
         headers["Set-Cookie"] = cookies
-    if settings.answer_limit and len(made.body) > settings.answer_limit:
+    if settings.answer_limit and envelope.size_in_transit(made.body) > settings.answer_limit:
         return _too_long(request)
     return replace(made, headers=headers, body="" if request.method == "HEAD" else made.body)
 

@@ -47,6 +47,9 @@ _STATUS: dict[type[Refusal], int] = {
     Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
+_SURELY_SMALL = 100_000
+"""Characters; of at most twelve bytes each."""
+
 HeaderValue = str | list[str]
 
 
@@ -102,6 +105,13 @@ def accident(call: Call) -> Answer:
 def bare(body: Any) -> Answer:
     """JSON without the envelope, for the documents that other software defines."""
     return Answer(HTTPStatus.OK, _text(body), {"Content-Type": JSON_TYPE})
+
+
+def size_in_transit(body: str | bytes) -> int:
+    """Bytes of a body on its way out of a function: once more in JSON, or in base64."""
+    if isinstance(body, bytes):
+        return len(body) * 4 // 3 + 4
+    return len(body) if len(body) < _SURELY_SMALL else len(orjson.dumps(body))
 
 
 def _answer(

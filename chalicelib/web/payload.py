@@ -28,6 +28,10 @@ def read(raw: bytes, content_type: str | None) -> Any:
         raise Invalid("Bad Request") from error
 
 
+def is_multipart(content_type: str | None) -> bool:
+    return (content_type or "").lower().startswith("multipart/")
+
+
 def cookies(header: str) -> Mapping[str, str]:
     """Cookies by name; of one sent twice, the first.
 

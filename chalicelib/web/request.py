@@ -59,7 +59,10 @@ class Request:
     @cached_property
     def body(self) -> Any:
         """The body as JSON values; `None` where there is none to read."""
-        return payload.read(self._raw_body(), self.headers.get("content-type"))
+        kind = self.headers.get("content-type")
+        if self.method != "POST" and payload.is_multipart(kind):
+            return None  # forms with parts are for POST alone
+        return payload.read(self._raw_body(), kind)
 
     @property
     def is_json_wanted(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -37,11 +38,27 @@ class PostOffice:
         self._render = render
         self._sender = sender
 
+    def deliver_later(self, row: Row) -> None:
+        """Write a mail once the request it comes from is answered, so that it costs none."""
+        try:
+            asyncio.get_running_loop().call_soon(self.deliver, row)
+        except RuntimeError:  # nothing is served yet
+            self.deliver(row)
+
     def deliver(self, row: Row) -> None:
-        """Write one mail of the outbox, once however often it is asked for."""
+        """Write one mail of the outbox, once however often it is asked for.
+
+        One that cannot be written is told of, and keeps no other from being written.
+        """
         path = self._folder / _file_name(row)
         if path.exists():
             return
+        try:
+            self._write(row, path)
+        except (ValueError, LookupError) as error:
+            print(f"The mail {path.stem} cannot be written: {type(error).__name__}", flush=True)
+
+    def _write(self, row: Row, path: Path) -> None:
         rendered = self._render(row["template"]["S"], _texts(row["params"]["M"]))
         mail = EmailMessage(policy=SMTPUTF8)
         mail["From"] = self._sender

@@ -1,11 +1,13 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Four things differ from what ministack does on its own:
+is served and nothing listens. Five things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows are not counted on each write: that cost grows with the table;
 - a query of a local index looks at one partition, not at the whole table;
+- rows that are asked for by key alone, one by one or all of a partition, are looked up here:
+  ministack examines every row as if more were asked, which takes three times as long;
 - of a transaction's refusals, a failed condition is told before an update that does not fit
   the row, as DynamoDB does.
 
@@ -16,13 +18,16 @@ several sets may live in one process.
 # ruff: noqa: SLF001  what is called here is internal to ministack
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+import orjson
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb as mini
 
@@ -150,14 +155,50 @@ def _key_of(table: Item, row: Item) -> Key:
 
 
 _lock = threading.RLock()
+_EQUALITY = re.compile(r"(#\w+) = (:\w+)", re.ASCII)
+_PLAIN_QUERY = {
+    *("TableName", "IndexName", "ConsistentRead", "ReturnConsumedCapacity"),
+    *("KeyConditionExpression", "ExpressionAttributeNames", "ExpressionAttributeValues"),
+}
+_PLAIN_GET = {"Keys", "ConsistentRead"}
+_MOST_KEYS = 100
+_whole_batch: Callable[[Item], Answer] = mini._batch_get_item
 _whole_query: Callable[[Item], Answer] = mini._query
 _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
+
+
+def _batch_get_item(request: Item) -> Answer:
+    """Whole rows by key; anything else, and anything wrong, is ministack's."""
+    found: dict[str, list[Item]] = {}
+    for name, config in request.get("RequestItems", {}).items():
+        table = mini._tables.get(name)
+        keys = None if table is None else _plain_keys(table, config)
+        if table is None or keys is None:
+            return _whole_batch(request)
+        rows = (table["items"].get(partition, {}).get(sort) for partition, sort in keys)
+        found[name] = [row for row in rows if row]
+    return _json({"Responses": found, "UnprocessedKeys": {}})
+
+
+def _plain_keys(table: Item, config: Item) -> list[Key] | None:
+    """The rows a part of a batch asks for, if it asks for whole rows by different keys of text."""
+    partition, sort = table["pk_name"], table["sk_name"]
+    wanted = config.get("Keys", [])
+    if config.keys() - _PLAIN_GET or not 0 < len(wanted) <= _MOST_KEYS:
+        return None
+    try:
+        keys = [(k[partition]["S"], k[sort]["S"] if sort else _NO_SORT_KEY) for k in wanted]
+    except KeyError:
+        return None
+    is_exact = all(len(key) == (2 if sort else 1) for key in wanted)
+    return keys if is_exact and len(set(keys)) == len(keys) else None
 
 
 def _query(request: Item) -> Answer:
     """Query, of a local index within the partition it is about."""
     table = mini._tables.get(request.get("TableName"))
-    if table is None or not _is_local(table, request.get("IndexName")):
+    index = None if table is None else _local_index(table, request.get("IndexName"))
+    if table is None or (index is None and "IndexName" in request):
         return _whole_query(request)
     partition = mini._extract_pk_from_condition(
         request.get("KeyConditionExpression", ""),
@@ -166,6 +207,8 @@ def _query(request: Item) -> Answer:
         table["pk_name"],
     )
     rows = table["items"]
+    if _asks_for_partition(request, table):
+        return _whole_partition(request, table, index, rows.get(partition, {}))
     table["items"] = {partition: rows.get(partition, {})}
     try:
         return _whole_query(request)
@@ -173,8 +216,39 @@ def _query(request: Item) -> Answer:
         table["items"] = rows
 
 
-def _is_local(table: Item, index: str | None) -> bool:
-    return any(local["IndexName"] == index for local in table["LocalSecondaryIndexes"])
+def _asks_for_partition(request: Item, table: Item) -> bool:
+    """Whether all rows of a partition are asked for, in order."""
+    equality = _EQUALITY.fullmatch(request.get("KeyConditionExpression", ""))
+    if equality is None or request.keys() - _PLAIN_QUERY or not table["sk_name"]:
+        return False
+    names, values = request["ExpressionAttributeNames"], request["ExpressionAttributeValues"]
+    if names != {equality[1]: table["pk_name"]} or values.keys() != {equality[2]}:
+        return False
+    return bool(values[equality[2]].keys() == {"S"})
+
+
+def _whole_partition(request: Item, table: Item, index: Item | None, rows: Item) -> Answer:
+    order = [table["sk_name"]]
+    if index is not None:
+        order = [key["AttributeName"] for key in index["KeySchema"][1:]] + order
+    found = [row for row in rows.values() if all(name in row for name in order)]
+    found.sort(key=lambda row: [row[name]["S"] for name in order])
+    if index is not None and index["Projection"]["ProjectionType"] != "ALL":
+        others = index["Projection"].get("NonKeyAttributes", ())
+        kept = (table["pk_name"], *order, *others)
+        found = [{name: row[name] for name in kept if name in row} for row in found]
+    answer = {"Items": found, "Count": len(found), "ScannedCount": len(found)}
+    mini._add_consumed_capacity(answer, request, request["TableName"])
+    return _json(answer)
+
+
+def _json(answer: Item) -> Answer:
+    return HTTPStatus.OK, {"Content-Type": "application/x-amz-json-1.0"}, orjson.dumps(answer)
+
+
+def _local_index(table: Item, name: str | None) -> Item | None:
+    indexes: list[Item] = table["LocalSecondaryIndexes"]
+    return next((index for index in indexes if index["IndexName"] == name), None)
 
 
 def _transact_write_items(request: Item) -> Answer:
@@ -198,5 +272,6 @@ def _condition(line: Item) -> Item:
 
 mini._lock = _lock  # its clean-up of expired rows waits for our turns to end
 mini._update_counts = lambda _table: None
+mini._batch_get_item = _batch_get_item
 mini._query = _query
 mini._transact_write_items = _transact_write_items

@@ -103,6 +103,7 @@ def _run(gateway: Gateway, listener: socket.socket) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # a client would say himself who he is
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
     )

@@ -31,7 +31,7 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     post = PostOffice(options.data / "mail", mails.render, f"Keyhaven <keyhaven@{options.host}>")
     for row in engine.rows(Mail.stored_as()):
         post.deliver(row)
-    engine.watch(Mail.stored_as(), post.deliver)
+    engine.watch(Mail.stored_as(), post.deliver_later)
     if not tenants.is_founded():
         _found(options)
     return Gateway(app, _refuse)

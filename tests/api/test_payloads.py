@@ -178,6 +178,8 @@ def test_a_form_that_cannot_be_read_is_refused(ada, digest, route):
     """NP19"""
     before = digest()
     for kind, raw in BROKEN_FORMS.values():
+        if kind.startswith("multipart/") and route.method != "POST":
+            continue  # it is not read at all
         headers = {"content-type": kind}
         assert_bad_request(ask(route, path_of(route), ada.client, raw=raw, headers=headers))
     assert digest() == before

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextvars import Context
 from typing import Any
 
 import pytest
@@ -12,7 +14,8 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.holdings import Holding
 from tests import make
 from tests.client import Response
-from tests.hooks import Recorder, SmallPages
+from tests.hooks import Around, Recorder, SmallPages
+from tests.keys import message
 from tests.make import Somebody
 from tests.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
 
@@ -101,7 +104,7 @@ def test_folders_are_no_resources(ada):
 def test_whoever_lost_his_permission_sees_nothing_though_his_row_is_still_there(ada, betty):
     """FT12"""
     resource_id = make.resource(ada)
-    Holding(betty.id, resource_id, **Holding.new_secret("left over", ada.id)).save()
+    Holding(betty.id, resource_id, **Holding.new_secret("left over", ada.id, "revision")).save()
 
     assert ids(betty) == set()
     assert betty.client.get(f"/secrets/resource/{resource_id}.json").status == 404
@@ -521,3 +524,43 @@ def test_a_list_costs_as_many_steps_as_its_pages_and_batches(ada, betty):
     with Recorder() as seen:
         listed(ada, f"{query}&contain[creator]=1&contain[permissions.user.profile]=1")
     assert seen.steps == 4
+
+
+class UpdatedMeanwhile(Around):
+    """Somebody updates the resource and its secrets between two reads of a request."""
+
+    def __init__(self, update: Callable[[], object]) -> None:
+        self.update = update
+        self.happened = False
+
+    def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
+        answer = send()
+        if operation == "Query" and not self.happened:
+            self.happened = True
+            Context().run(self.update)
+        return answer
+
+
+def test_a_list_never_mixes_new_metadata_with_an_old_secret(betty):
+    """I13, FT11"""
+    resource_id = make.resource(betty)
+    body = {
+        "name": "new",
+        "secrets": [{"user_id": betty.id, "data": message("new", betty.key.public)}],
+    }
+
+    with UpdatedMeanwhile(lambda: betty.client.put(f"/resources/{resource_id}.json", body)):
+        [shown] = listed(betty, "contain[secret]=1").body
+
+    assert shown["name"] == "new"
+    assert shown["secrets"][0]["data"] == body["secrets"][0]["data"]
+
+
+def test_many_folders_are_not_asked_for_one_by_one(betty):
+    """N6"""
+    resource_id = make.resource(betty)
+    wanted = "&".join(f"filter[has-parent][]={new_id()}" for _ in range(500))
+
+    with Recorder() as recorder:
+        assert ids(betty, f"{wanted}&filter[has-parent][]=0") == {resource_id}
+    assert len(recorder.calls) <= 4

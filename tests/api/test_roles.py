@@ -54,3 +54,15 @@ def test_a_switch_is_on_or_off(ada, value):
 
 def test_guests_see_no_roles(api):
     assert api.get("/roles.json").status == 403
+
+
+def test_administrators_may_ask_how_many_users_have_a_role(ada, betty, carol):
+    counts = {
+        role["name"]: role["user_count"]
+        for role in ada.client.get("/roles.json?contain[user_count]=1").body
+    }
+    assert counts == {"admin": 1, "guest": 0, "user": 2}
+    assert all(
+        "user_count" not in role
+        for role in betty.client.get("/roles.json?contain[user_count]=1").body
+    )

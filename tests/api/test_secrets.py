@@ -95,7 +95,7 @@ def test_a_secret_ends_with_the_resource(ada, betty, digest):
 def test_a_secret_without_permission_is_not_shown(ada, betty):
     """FT12"""
     resource_id = make.resource(ada)
-    Holding(betty.id, resource_id, **Holding.new_secret("left over", ada.id)).save()
+    Holding(betty.id, resource_id, **Holding.new_secret("left over", ada.id, "revision")).save()
 
     refused(betty, resource_id)
 

@@ -478,3 +478,16 @@ def test_changes_of_role_and_suspension_leave_an_event(ada, betty: Somebody, cap
     }
     assert all(betty.id in event and ada.id in event for event in events)
     assert "Augusta" not in caplog.text
+
+
+def test_a_form_with_parts_is_for_post_alone(betty):
+    raw = (
+        b'--x\r\nContent-Disposition: form-data; name="profile[first_name]"\r\n\r\nEve\r\n--x--\r\n'
+    )
+    headers = {"content-type": "multipart/form-data; boundary=x"}
+    path = f"/users/{betty.id}.json"
+
+    refused = betty.client.request("PUT", path, raw=raw, headers=headers)
+    assert (refused.status, refused.message) == (400, "Some user data should be provided.")
+    accepted = betty.client.request("POST", path, raw=raw, headers=headers)
+    assert accepted.body["profile"]["first_name"] == "Eve"

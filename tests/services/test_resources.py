@@ -76,7 +76,7 @@ def refused_after(digest: Callable[[], str]) -> Callable[..., Response]:
 def give(resource_id: str, who: Somebody, type_: PermissionType) -> None:
     """Share a resource as a request would: with a secret, and at the next version."""
     row = stored(resource_id)
-    Holding(who.id, resource_id, **Holding.new_secret("given", who.id)).save()
+    Holding(who.id, resource_id, **Holding.new_secret("given", who.id, "revision")).save()
     now = clock.now()
     given = Permission(new_id(), "User", who.id, type_, now, now)
     row.permissions = {**row.permissions, who.id: given}
@@ -156,7 +156,7 @@ def test_two_creations_with_one_key_and_two_contents_are_in_conflict(ada, refuse
 
 def test_a_holding_is_never_written_over(ada, refused_after):
     resource_id = named_id(f"resources.id.{ada.id}.8f1a")
-    there = Holding(ada.id, resource_id, **Holding.new_secret("other", ada.id))
+    there = Holding(ada.id, resource_id, **Holding.new_secret("other", ada.id, "revision"))
 
     response = refused_after(there.save, lambda: create(ada, v4(), **KEY))
 

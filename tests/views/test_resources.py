@@ -132,7 +132,7 @@ def test_every_permission_is_shown_with_its_holder():
 
 
 def test_a_secret_is_shown_whole():
-    holding = Holding("me", "resource", **Holding.new_secret("pgp", "author"))
+    holding = Holding("me", "resource", **Holding.new_secret("pgp", "author", "revision"))
 
     shown = secret_views.secret(holding.serialize())
 

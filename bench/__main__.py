@@ -1,0 +1,51 @@
+"""`python -m bench` measures the service and prints tables; `--quick` with a quarter of the runs.
+
+Each part runs in processes of its own, on loopback, with the storage in another process. CPU is
+that of the measured process alone. Figures are medians, with the least and the greatest behind
+them; ratios are medians of pairs that were measured one after the other.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+from bench import serving, surroundings
+
+RSA_SERVER = surroundings.ROOT / "tests" / "fixtures" / "keys" / "server_rsa.private.asc"
+
+
+def main() -> None:
+    arguments = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="keyhaven-bench-") as folder:
+        against_floors(Path(folder), arguments)
+        print("\nOn `make serve`, one client; beside it the PHP server over MariaDB, two cores\n")
+        serving.measure(Path(folder), is_quick="--quick" in arguments)
+
+
+def against_floors(folder: Path, arguments: list[str]) -> None:
+    keys = folder / "keys"
+    keys.mkdir()
+    env = surroundings.environment(keys)
+    with surroundings.running("bench.dynamodb", env) as url:
+        there = {**env, "DYNAMODB_ENDPOINT": url}
+        print("Requests: storage round trips in sequence, rows, CPU, peak memory\n")
+        surroundings.show("bench.endpoints", there, *arguments)
+        rsa = {**there, "KEY_FOLDER": str(_with_rsa(keys))}
+        print("\nThe same with an RSA 3072 server key; goal ≤ 40 ms\n")
+        surroundings.show("bench.endpoints", rsa, *arguments, "sign in, JWT")
+        print("\nCold starts: a process from its start to its end; goal ≤ 1.3\n")
+        surroundings.show("bench.starts", there, *arguments)
+
+
+def _with_rsa(keys: Path) -> Path:
+    """The tenant's folder, but for the server key."""
+    folder = Path(shutil.copytree(keys, keys.with_name("rsa")))
+    (folder / "openpgp.asc").write_bytes(RSA_SERVER.read_bytes())
+    return folder
+
+
+if __name__ == "__main__":
+    main()

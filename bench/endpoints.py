@@ -1,0 +1,100 @@
+"""What each endpoint costs: storage, CPU against the floor, memory. Runs as a function would."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+
+from app import app
+from bench import surroundings
+from bench.floor import Call, Floor, Recorded, bare_botocore, signed_http
+from bench.measure import Spread, cpu_of, paired
+from bench.requests import CASES, Case, Requests
+from bench.tables import Table
+from bench.tenant import Tenant
+from chalicelib.settings import settings
+from infra.local.events import Event
+from infra.local.gateway import Answer
+from tests.hooks import Recorder
+
+RUNS = 60
+LIST_RUNS = 11
+WARM = 2
+"""Runs before those that count."""
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--quick", action="store_true")
+    asked.add_argument("names", nargs="*")
+    options = asked.parse_args()
+    assert settings.key_folder is not None
+    requests = Requests(Tenant.read(settings.key_folder))
+    floors = {True: signed_http(), False: bare_botocore()}
+    table = Table(
+        ("endpoint", "steps", "read", "written", "CPU ms", "floor ms", "ratio", "goal", "MB")
+    )
+    for case in CASES:
+        if not options.names or case.name in options.names:
+            runs = LIST_RUNS if case.is_list else RUNS
+            measure(
+                case, requests, floors[case.is_list], runs // (4 if options.quick else 1), table
+            )
+
+
+def measure(case: Case, requests: Requests, floor: Floor, runs: int, table: Table) -> None:
+    """One line of the table."""
+    memory = _memory(case, requests)
+    _answered(case.make(requests))  # what is read once and kept is not a request's
+    with Recorder() as seen:
+        _answered(case.make(requests))
+    ours, floors = _in_pairs(case, requests, floor, runs)
+    table.row(
+        case.name,
+        seen.steps,
+        seen.rows_read,
+        seen.rows_written,
+        Spread.of(ours).times(1000),
+        Spread.of(floors).times(1000),
+        f"{paired(ours, floors):.2f}",
+        case.goal,
+        memory,
+    )
+
+
+def _in_pairs(
+    case: Case, requests: Requests, floor: Floor, runs: int
+) -> tuple[list[float], list[float]]:
+    """The CPU of requests and of their floors, in turn, so that both meet the same noise."""
+    ours, floors = [], []
+    for _ in range(runs + WARM):
+        event = case.make(requests)
+        calls, cpu, body = _measured(event)
+        ours.append(cpu)
+        floors.append(cpu_of(lambda calls=calls, body=body: floor(calls, body)))  # type: ignore[misc]
+    return ours[WARM:], floors[WARM:]
+
+
+def _measured(event: Event) -> tuple[list[Call], float, object]:
+    answers: list[Answer] = []
+    with Recorded() as recorded:
+        cpu = cpu_of(lambda: answers.append(_answered(event)))
+    return recorded.calls, cpu, json.loads(answers[0]["body"])
+
+
+def _answered(event: Event) -> Answer:
+    answer: Answer = app(event, None)
+    assert answer["statusCode"] == 200, answer["body"][:300]
+    return answer
+
+
+def _memory(case: Case, requests: Requests) -> int:
+    """Most MB that a function of the group has had after three such requests."""
+    events = json.dumps([case.make(requests) for _ in range(3)])
+    env = {**os.environ, "ENDPOINT_GROUP": case.group}
+    return int(surroundings.run("bench.once", env, told=events))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""Writes the tenant into the journal that `python -m infra.local` will serve from."""
+
+from __future__ import annotations
+
+import os
+
+from bench import tenant
+from infra.local.engine import Engine
+from infra.local.options import Options
+from infra.local.service import prepare
+
+options = Options.read(os.environ)
+engine = Engine(options.data / "tables.db")
+prepare(options, engine)
+tenant.fill().write(options.data)
+engine.close()
