@@ -6,8 +6,7 @@ unprocessed keys end here: a caller gets all that was asked for, or `Unavailable
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -23,6 +22,8 @@ BATCH = 100
 
 Row = TypeVar("Row", bound=Table)
 Made = TypeVar("Made")
+Wanted = tuple[type[Table], RawRow]
+"""A table, and a key of it as DynamoDB takes it."""
 
 
 class Rows:
@@ -41,25 +42,26 @@ class Rows:
 
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    wanted = list(dict.fromkeys(keys))
-    batches = list(in_chunks(wanted, BATCH))
-    found: dict[Key, RawRow] = {}
-    if len(batches) == 1:
-        return Rows(_read_batch(batches[0]))
-    for rows in connection.together([lambda b=b: _read_batch(b) for b in batches]):  # type: ignore[misc]
-        found |= rows
-    return Rows(found)
+    wanted = [(key.table, key.raw()) for key in dict.fromkeys(keys)]
+    parts = _in_batches(wanted, lambda table, row: (_key_of(table, row), row))
+    return Rows(dict(parts))
 
 
-def gather(keys: Iterable[Key], make: Callable[[type[Table], RawRow], Made | None]) -> list[Made]:
-    """Read many rows, and return what `make` makes of those that exist, where it makes something.
+def gather(
+    table: type[Table],
+    hash_keys: Collection[str],
+    make: Callable[[type[Table], RawRow], Made | None],
+    *others: Key,
+) -> list[Made]:
+    """Read many rows of a table, each once, and some others with them.
 
-    It is called, with a row and its table, for each batch as soon as that has come, for
-    several batches at a time: so a list of thousands never holds all its rows.
+    Returns what `make` makes of those that exist, where it makes something. It is called,
+    with a row and its table, for each batch as soon as that has come: so a list of thousands
+    never holds all its rows.
     """
-    batches = in_chunks(list(dict.fromkeys(keys)), BATCH)
-    parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
-    return [made for part in parts for made in part]
+    name, _ = table.key_names()
+    wanted = [(table, {name: {"S": hash_key}}) for hash_key in hash_keys]
+    return _in_batches([*wanted, *((key.table, key.raw()) for key in others)], make)
 
 
 def together(*calls: Callable[[], Any]) -> list[Any]:
@@ -125,40 +127,39 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-def _read_batch(keys: Sequence[Key]) -> dict[Key, RawRow]:
-    return {_key_of(table, row): row for table, rows in _batch(keys) for row in rows}
+def _in_batches(
+    wanted: list[Wanted], make: Callable[[type[Table], RawRow], Made | None]
+) -> list[Made]:
+    """What is made of the rows, in as many calls as they take, several at a time."""
+    batches = in_chunks(wanted, BATCH)
+    parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
+    return [made for part in parts for made in part]
 
 
 def _make_batch(
-    keys: Sequence[Key], make: Callable[[type[Table], RawRow], Made | None]
+    wanted: Sequence[Wanted], make: Callable[[type[Table], RawRow], Made | None]
 ) -> list[Made]:
-    made = (make(table, row) for table, rows in _batch(keys) for row in rows)
+    made = [make(table, row) for table, rows in _batch(wanted) for row in rows]
     return [each for each in made if each is not None]
 
 
-def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
-    """The rows of these keys by table, in as many parts as they come."""
-    by_name = {table.stored_as(): table for table in {key.table for key in keys}}
-    wanted = _request_items(keys)
+def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]]]:
+    """The rows by table, in as many parts as they come."""
+    tables = {table.stored_as(): table for table in {table for table, _ in wanted}}
+    left: Json = {
+        name: {"Keys": [key for of, key in wanted if of is table], "ConsistentRead": True}
+        for name, table in tables.items()
+    }
     for _ in pace.attempts():
         answer = connection.call(
-            "BatchGetItem", {"RequestItems": wanted, "ReturnConsumedCapacity": "TOTAL"}
+            "BatchGetItem", {"RequestItems": left, "ReturnConsumedCapacity": "TOTAL"}
         )
         for name, rows in answer["Responses"].items():
-            yield by_name[name], rows
-        wanted = answer.get("UnprocessedKeys", {})
-        if not wanted:
+            yield tables[name], rows
+        left = answer.get("UnprocessedKeys", {})
+        if not left:
             return
     raise Unavailable
-
-
-def _request_items(keys: Sequence[Key]) -> Json:
-    by_table: dict[type[Table], list[RawRow]] = defaultdict(list)
-    for key in keys:
-        by_table[key.table].append(key.raw())
-    return {
-        table.stored_as(): {"Keys": raw, "ConsistentRead": True} for table, raw in by_table.items()
-    }
 
 
 def _key_of(table: type[Table], row: RawRow) -> Key:
