@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -13,7 +12,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services import people, resource_lists, resource_updates, resources
-from chalicelib.services.resource_lists import Wanted
+from chalicelib.services.resource_lists import Permission, Wanted
 from chalicelib.services.resources import Seen
 from chalicelib.views import resources as views
 from chalicelib.web.endpoint import Endpoints, nothing
@@ -77,9 +76,7 @@ _USERS: dict[str, views.ContainedUsers] = {
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
     with_secrets = query.contains("secret")
-    found = resource_lists.search(
-        actor, _wanted(query), _shown(actor, query), with_secrets=with_secrets
-    )
+    found = resource_lists.search(actor, _wanted(query), _shown(query), with_secrets=with_secrets)
     page, pagination = paginate(_sorted(found, query), query)
     if with_secrets:
         resource_lists.log_secret_reads(actor, [shown["id"] for shown in page])
@@ -95,7 +92,7 @@ def index(actor: Actor, query: Query) -> Reply:
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
     seen = resources.view(actor, resource_id)
-    shown = _shown(actor, query)(seen)
+    shown = _shown(query)(seen, _strongest(actor, seen))
     if query.contains("secret"):
         resources.require_whole(seen)
         resource_lists.log_secret_reads(actor, [shown["id"]])
@@ -170,16 +167,18 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
     return key
 
 
-def _shown(actor: Actor, query: Query) -> Callable[[Seen], views.ResourceJson]:
+def _shown(query: Query) -> Callable[[Seen, Permission], views.ResourceJson]:
     """Makes a resource with the members the client asked for, but for those of users."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
-    if query.contains("permission"):
-        members.append(partial(_add_permission, actor))
-    return lambda seen: views.with_members(seen, members)
+    has_permission = query.contains("permission")
 
+    def shown(seen: Seen, permission: Permission) -> views.ResourceJson:
+        made = views.with_members(seen, members)
+        if has_permission:
+            made["permission"] = views.permission_of(seen.row, *permission)
+        return made
 
-def _add_permission(actor: Actor, seen: Seen, shown: views.ResourceJson) -> None:
-    shown["permission"] = views.permission_of(seen.row, *_strongest(actor, seen))
+    return shown
 
 
 def _with_users(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
@@ -213,7 +212,7 @@ def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
     return views.changed(seen, _strongest(actor, seen))
 
 
-def _strongest(actor: Actor, seen: Seen) -> tuple[str, Any]:
+def _strongest(actor: Actor, seen: Seen) -> Permission:
     found = resource_lists.strongest(actor, seen.row)
     if found is None:
         raise NotFound(resources.MISSING)

@@ -25,8 +25,8 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")
-
-
+Permission = tuple[str, RawRow]
+"""One entry of an access list: the holder, and the permission as it is in the row."""
 MOST_PLACES = 5
 """Folders that are asked for one by one; for more, all that a user holds is read once."""
 
@@ -47,9 +47,16 @@ class Wanted:
 
 
 def search(
-    actor: Actor, wanted: Wanted, show: Callable[[Seen], Shown], *, with_secrets: bool
+    actor: Actor,
+    wanted: Wanted,
+    show: Callable[[Seen, Permission], Shown],
+    *,
+    with_secrets: bool,
 ) -> list[Shown]:
-    """Return what `show` makes of the resources the actor may see and asks for, in no order."""
+    """Return what `show` makes of the resources the actor may see and asks for, in no order.
+
+    It gets each with the permission through which the actor may do most.
+    """
     holdings = _holdings_by_item(actor, wanted, with_secrets)
     settings: dict[Key, RawRow] = {}
     unfinished: list[Resource] = []
@@ -58,16 +65,17 @@ def search(
         if table is Setting:
             settings[TYPES] = row
             return None
-        if not _is_wanted(actor, row, wanted):
+        permission = strongest(actor, row)
+        if permission is None or not _is_wanted(row, permission[1], wanted):
             return None
         if with_secrets and "operation" in row:
             unfinished.append(Resource.from_raw(row))
         seen = Seen(row, holdings[row["id"]["S"]])
         if with_secrets and "operation" not in row:
             require_whole(seen)
-        return row["resource_type_id"]["S"], show(seen)
+        return row["resource_type_id"]["S"], show(seen, permission)
 
-    made = reading.gather([*map(Resource.by_id, holdings), TYPES], make)
+    made = reading.gather(Resource, holdings, make, TYPES)
     require_finished(*unfinished)
     hidden = deleted_types(Rows(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
@@ -79,9 +87,9 @@ def log_secret_reads(actor: Actor, resource_ids: Collection[str]) -> None:
     ActionLog.write_all([ActionLog.of(id_, action, actor.id, actor.caller) for id_ in resource_ids])
 
 
-def strongest(actor: Actor, row: RawRow) -> tuple[str, RawRow] | None:
+def strongest(actor: Actor, row: RawRow) -> Permission | None:
     """The holder and the permission through which the actor may do most; his own first."""
-    best: tuple[str, RawRow] | None = None
+    best: Permission | None = None
     permissions = row["permissions"]["M"]
     for holder in (actor.id, *actor.groups):
         entry = permissions.get(holder)
@@ -141,13 +149,12 @@ def _is_held_so(holding: RawRow, wanted: Wanted) -> bool:
     return (None if place == ROOT else place) in wanted.parents
 
 
-def _is_wanted(actor: Actor, row: RawRow, wanted: Wanted) -> bool:
-    permission = strongest(actor, row)
-    if permission is None or row["deleted"]["BOOL"]:
+def _is_wanted(row: RawRow, permission: RawRow, wanted: Wanted) -> bool:
+    if row["deleted"]["BOOL"]:
         return False
-    if wanted.is_owned_by_me and not _is_owner(permission[1]):
+    if wanted.is_owned_by_me and not _is_owner(permission):
         return False
-    if wanted.is_shared_with_me and _is_owner(permission[1]):
+    if wanted.is_shared_with_me and _is_owner(permission):
         return False
     if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
         return False
