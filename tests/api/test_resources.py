@@ -1081,3 +1081,17 @@ def test_times_never_go_back(time, ada):
     assert body["modified"] == "2026-11-21T12:02:00+00:00"
     ada.client.delete(path(resource_id))
     assert stored(resource_id).modified.isoformat() == body["modified"]
+
+
+@pytest.mark.parametrize("entry", [None, {}, {"user_id": UNKNOWN, "data": "x"}])
+def test_a_hundred_thousand_secrets_are_refused_whole(betty, digest, entry):
+    """NP24"""
+    resource_id = make.resource(betty)
+    before = digest()
+    body = {"name": "mail", "secrets": [entry] * 100_000}
+
+    created = betty.client.post("/resources.json", body)
+    updated = betty.client.put(f"/resources/{resource_id}.json", body)
+
+    assert {created.status, updated.status} <= {400, 413}
+    assert digest() == before

@@ -1,0 +1,129 @@
+"""Valid requests with something changed at random: never an error of ours, nothing half done."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.ids import new_id
+from tests import make
+from tests.client import Client, Response
+from tests.keys import KEYS, message
+from tests.make import Somebody
+
+ROUNDS = int(os.environ.get("MUTATIONS", "40"))
+"""Mutated requests of each valid one; a longer run asks for more."""
+MUTATIONS_OF_ONE = 3
+ODD: tuple[Any, ...] = (
+    *(None, "", " ", 0, -1, 1.5, True, [], {}, [[]], [None], {"0": 1}, 10**18, 1e308),
+    *(
+        "x" * 100_000,
+        "\u0000",
+        "é漢😀",
+        "-----BEGIN PGP MESSAGE-----",
+        "2025-02-30",
+        "{}",
+        "__proto__",
+    ),
+)
+
+Request = tuple[str, str, Any]
+"""Method, path and body."""
+
+
+def recorded(who: Somebody, resource_id: str) -> Iterator[Request]:
+    """Requests that are accepted as they stand."""
+    secret = message("secret", who.key.public)
+    resource = {"name": "mail", "username": "ada", "uri": "https://example.com", "description": "d"}
+    yield "POST", "/resources.json", {**resource, "expired": None, "secrets": [{"data": secret}]}
+    update = {**resource, "secrets": [{"user_id": who.id, "data": secret}]}
+    yield "PUT", f"/resources/{resource_id}.json", update
+    yield "GET", f"/resources/{resource_id}.json?contain[secret]=1&contain[permission]=1", None
+    yield "GET", "/resources.json?filter[is-favorite]=0&order[]=Resource.name DESC&limit=2", None
+    yield "GET", f"/secrets/resource/{resource_id}.json", None
+    profile = {"first_name": "Grace", "last_name": "Hopper"}
+    yield "POST", "/users.json", {"username": f"{new_id()}@example.com", "profile": profile}
+    yield "PUT", f"/users/{who.id}.json", {"profile": profile}
+    yield "GET", "/users.json?filter[search]=ada&contain[role]=0&sort=Users.username", None
+    yield "POST", "/users/recover.json", {"username": "ada@example.com", "case": "default"}
+    yield "POST", "/auth/login.json", {"data": {"gpg_auth": {"keyid": KEYS["ada"].fingerprint}}}
+    yield "POST", "/auth/jwt/login.json", {"user_id": who.id, "challenge": secret}
+    yield "POST", "/auth/jwt/refresh.json", {"user_id": who.id, "refresh_token": new_id()}
+    yield "POST", "/account/settings/locales.json", {"value": "fr-FR"}
+    yield "PUT", f"/resource-types/{new_id()}.json", {"deleted": None}
+
+
+def mutated(chance: random.Random, request: Request) -> tuple[str, str, bytes]:
+    method, path, body = request
+    for _ in range(MUTATIONS_OF_ONE):
+        if body is None or chance.random() < 0.3:
+            path = _in_text(chance, path)
+        else:
+            body = _in_value(chance, body)
+    raw = b"" if body is None else json.dumps(body).encode()
+    if raw and chance.random() < 0.2:
+        raw = _in_bytes(chance, raw)
+    return method, "/" + path.lstrip("/"), raw
+
+
+def _in_value(chance: random.Random, value: Any) -> Any:
+    """The value with one of its members, or itself, replaced, dropped or doubled."""
+    if isinstance(value, dict) and value and chance.random() < 0.85:
+        name = chance.choice(list(value))
+        kind = chance.randrange(4)
+        if kind == 0:
+            return {key: each for key, each in value.items() if key != name}
+        if kind == 1:
+            return {**value, chance.choice(["id", "__class__", "a.b", ""]): chance.choice(ODD)}
+        return {**value, name: _in_value(chance, value[name])}
+    if isinstance(value, list) and value and chance.random() < 0.85:
+        return [_in_value(chance, each) for each in value] + value[: chance.randrange(2)]
+    return chance.choice(ODD)
+
+
+def _in_text(chance: random.Random, text: str) -> str:
+    at = chance.randrange(1, len(text))
+    odd = chance.choice(["%00", "%0A", "[", "]", "=", "&", "..", "/", "é", "%F0%9F", "1", "x", ""])
+    return text[:at] + odd + text[at + chance.randrange(3) :]
+
+
+def _in_bytes(chance: random.Random, raw: bytes) -> bytes:
+    at = chance.randrange(len(raw))
+    odd = chance.choice([b"", b"\x00", b"\xff", b'"', b"{", b"}", b"\\ud800", b"[" * 40])
+    return raw[:at] + odd + raw[at + 1 :]
+
+
+def _send(client: Client, method: str, path: str, raw: bytes) -> Response:
+    headers = {"content-type": "application/json"}
+    return client.request(method, path, raw=raw, headers=headers)
+
+
+@pytest.mark.parametrize("number", range(14))
+def test_no_mutation_of_a_valid_request_breaks_anything(
+    ada: Somebody, digest: Callable[[], str], number: int
+) -> None:
+    """NP27"""
+    resource_id = make.resource(ada)
+    request = list(recorded(ada, resource_id))[number]
+    chance = random.Random(number)
+    for _ in range(ROUNDS):
+        method, path, raw = mutated(chance, request)
+        before = digest()
+        response = _send(ada.client, method, path, raw)
+
+        assert response.status < 500, (method, path, raw)
+        assert response.header["code"] == response.status
+        if response.status >= 400:
+            assert digest() == before, (method, path, raw)
+
+
+def test_the_requests_are_valid_before_they_are_mutated(ada: Somebody) -> None:
+    requests = recorded(ada, make.resource(ada))
+    sent = [(path, ada.client.request(method, path, json=body)) for method, path, body in requests]
+    refused = {path.partition("?")[0] for path, response in sent if response.status != 200}
+    assert len(refused) == 4, refused  # who signs in by access token, and a type that is none
