@@ -10,12 +10,11 @@ from app import app
 from bench import surroundings
 from bench.floor import Call, Floor, Recorded, bare_botocore, signed_http
 from bench.measure import Spread, cpu_of, paired
-from bench.requests import CASES, Case, Requests
+from bench.requests import CASES, WITH_RSA, Case, Requests
 from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.settings import settings
-from infra.local.events import Event
-from infra.local.gateway import Answer
+from infra.local.events import Answer, Event
 from tests.hooks import Recorder
 
 RUNS = 60
@@ -36,12 +35,10 @@ def main() -> None:
     table = Table(
         ("endpoint", "steps", "read", "written", "CPU ms", "floor ms", "ratio", "goal", "MB")
     )
-    for case in CASES:
-        if not options.names or case.name in options.names:
-            runs = LIST_RUNS if case.is_list else RUNS
-            measure(
-                case, requests, floors[case.is_list], runs // (4 if options.quick else 1), table
-            )
+    chosen = [case for case in (*CASES, WITH_RSA) if case.name in options.names] or CASES
+    for case in chosen:
+        runs = (LIST_RUNS if case.is_list else RUNS) // (4 if options.quick else 1)
+        measure(case, requests, floors[case.is_list], runs, table)
 
 
 def _keep_to_one_core() -> None:

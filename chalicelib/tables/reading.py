@@ -145,7 +145,7 @@ def _make_batch(
 
 def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]]]:
     """The rows by table, in as many parts as they come."""
-    tables = {table.stored_as(): table for table in {table for table, _ in wanted}}
+    tables = {table.stored_as(): table for table in dict.fromkeys(table for table, _ in wanted)}
     left: Json = {
         name: {"Keys": [key for of, key in wanted if of is table], "ConsistentRead": True}
         for name, table in tables.items()
