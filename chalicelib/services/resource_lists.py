@@ -158,5 +158,6 @@ def _is_wanted(row: RawRow, permission: RawRow, wanted: Wanted) -> bool:
         return False
     if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
         return False
-    kind = row.get("metadata_key_type", {}).get("S")
-    return wanted.metadata_key_type in (None, kind)
+    if wanted.metadata_key_type is None:
+        return True
+    return row.get("metadata_key_type") == {"S": wanted.metadata_key_type}

@@ -120,7 +120,7 @@ def resource(seen: Seen) -> ResourceJson:
         "id": row["id"]["S"],
         "resource_type_id": row["resource_type_id"]["S"],
         "deleted": row["deleted"]["BOOL"],
-        "expired": _text(row, "expired"),
+        "expired": row["expired"]["S"] if "expired" in row else None,
         "created": row["created"]["S"],
         "modified": row["modified"]["S"],
         "created_by": row["created_by"]["S"],
