@@ -2,6 +2,7 @@
 
 botocore hands each request over just before it would send it (`before-send`); the tables
 answer, one request at a time. What a request changed is in the journal before it is answered.
+Rows read by key need not come this far: `hand_over` gives them to a service in the same process.
 """
 
 from __future__ import annotations
@@ -102,6 +103,15 @@ class Engine:
         """Answer a request that botocore is about to send."""
         status, headers, body = self.answer(_operation(request), request.body or b"{}")
         return AWSResponse(request.url, status, headers, _Body(body))
+
+    def hand_over(self, operation: str, parameters: Item, send: Callable[[], Item]) -> Item:
+        """Answer reads by key within the process: a hook of the service's connection.
+
+        Its rows are the stored ones, which the service never changes. All else is sent.
+        """
+        with self._tables.turn():
+            found = self._tables.look_up(operation, parameters)
+        return send() if found is None else found
 
     def answer(self, operation: str, body: bytes | str) -> Answer:
         """Answer one request of DynamoDB's wire protocol.

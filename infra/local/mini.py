@@ -95,6 +95,15 @@ class MiniTables:
             return status, headers, answer if isinstance(answer, bytes) else answer.encode()
         raise RuntimeError("ministack waited for something outside this process.")
 
+    def look_up(self, operation: str, request: Item) -> Item | None:
+        """The answer to a read that asks for rows by key alone; `None` for every other request.
+
+        It holds the rows themselves, so whoever takes it changes none of them. Nor does
+        ministack: a row that is written is another object from then on.
+        """
+        find = _LOOK_UPS.get(operation)
+        return None if find is None else find(request)
+
     def take_changes(self) -> list[Change]:
         """The changes since the last call, in order."""
         changes, self.changes = self.changes, []
@@ -169,15 +178,21 @@ _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
 
 def _batch_get_item(request: Item) -> Answer:
     """Whole rows by key; anything else, and anything wrong, is ministack's."""
+    answer = _rows_of_keys(request)
+    return _whole_batch(request) if answer is None else _json(answer)
+
+
+def _rows_of_keys(request: Item) -> Item | None:
+    """The rows of a batch, if it asks for nothing but whole rows by key."""
     found: dict[str, list[Item]] = {}
     for name, config in request.get("RequestItems", {}).items():
         table = mini._tables.get(name)
         keys = None if table is None else _plain_keys(table, config)
         if table is None or keys is None:
-            return _whole_batch(request)
+            return None
         rows = (table["items"].get(partition, {}).get(sort) for partition, sort in keys)
         found[name] = [row for row in rows if row]
-    return _json({"Responses": found, "UnprocessedKeys": {}})
+    return {"Responses": found, "UnprocessedKeys": {}}
 
 
 def _plain_keys(table: Item, config: Item) -> list[Key] | None:
@@ -196,6 +211,9 @@ def _plain_keys(table: Item, config: Item) -> list[Key] | None:
 
 def _query(request: Item) -> Answer:
     """Query, of a local index within the partition it is about."""
+    answer = _rows_of_partition(request)
+    if answer is not None:
+        return _json(answer)
     table = mini._tables.get(request.get("TableName"))
     index = None if table is None else _local_index(table, request.get("IndexName"))
     if table is None or (index is None and "IndexName" in request):
@@ -207,13 +225,26 @@ def _query(request: Item) -> Answer:
         table["pk_name"],
     )
     rows = table["items"]
-    if _asks_for_partition(request, table):
-        return _whole_partition(request, table, index, rows.get(partition, {}))
     table["items"] = {partition: rows.get(partition, {})}
     try:
         return _whole_query(request)
     finally:
         table["items"] = rows
+
+
+def _rows_of_partition(request: Item) -> Item | None:
+    """All rows of a partition, in order, if they are what a query asks for."""
+    table = mini._tables.get(request.get("TableName"))
+    if table is None or not _asks_for_partition(request, table):
+        return None
+    index = _local_index(table, request.get("IndexName"))
+    if index is None and "IndexName" in request:
+        return None
+    [value] = request["ExpressionAttributeValues"].values()
+    found = _in_order(table, index, table["items"].get(value["S"], {}))
+    answer = {"Items": found, "Count": len(found), "ScannedCount": len(found)}
+    mini._add_consumed_capacity(answer, request, request["TableName"])
+    return answer
 
 
 def _asks_for_partition(request: Item, table: Item) -> bool:
@@ -227,19 +258,19 @@ def _asks_for_partition(request: Item, table: Item) -> bool:
     return bool(values[equality[2]].keys() == {"S"})
 
 
-def _whole_partition(request: Item, table: Item, index: Item | None, rows: Item) -> Answer:
-    order = [table["sk_name"]]
-    if index is not None:
-        order = [key["AttributeName"] for key in index["KeySchema"][1:]] + order
-    found = [row for row in rows.values() if all(name in row for name in order)]
-    found.sort(key=lambda row: [row[name]["S"] for name in order])
-    if index is not None and index["Projection"]["ProjectionType"] != "ALL":
-        others = index["Projection"].get("NonKeyAttributes", ())
-        kept = (table["pk_name"], *order, *others)
-        found = [{name: row[name] for name in kept if name in row} for row in found]
-    answer = {"Items": found, "Count": len(found), "ScannedCount": len(found)}
-    mini._add_consumed_capacity(answer, request, request["TableName"])
-    return _json(answer)
+def _in_order(table: Item, index: Item | None, rows: Item) -> list[Item]:
+    """The rows of a partition as the table, or an index of it, has them."""
+    found = [rows[sort] for sort in sorted(rows)]
+    if index is None:
+        return found
+    order = index["KeySchema"][1]["AttributeName"]
+    found = [row for row in found if order in row]
+    found.sort(key=lambda row: row[order]["S"])
+    if index["Projection"]["ProjectionType"] == "ALL":
+        return found
+    others = index["Projection"].get("NonKeyAttributes", ())
+    kept = (table["pk_name"], table["sk_name"], order, *others)
+    return [{name: row[name] for name in kept if name in row} for row in found]
 
 
 def _json(answer: Item) -> Answer:
@@ -270,6 +301,7 @@ def _condition(line: Item) -> Item:
     return {**request, "Key": mini._extract_key_from_item(table, request["Item"])}
 
 
+_LOOK_UPS = {"BatchGetItem": _rows_of_keys, "Query": _rows_of_partition}
 mini._lock = _lock  # its clean-up of expired rows waits for our turns to end
 mini._update_counts = lambda _table: None
 mini._batch_get_item = _batch_get_item

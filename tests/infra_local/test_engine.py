@@ -76,6 +76,17 @@ def test_a_batch_is_there_after_a_restart(stored, journal):
     again.close()
 
 
+def test_rows_are_loaded_in_the_order_of_their_keys(stored, journal):
+    engine, client = stored
+    for name in ("c", "a", "b"):
+        client.put_item(TableName=TABLE, Item=key("ada", name))
+
+    again, _ = reopened(engine, journal)
+
+    assert [row["id"]["S"] for row in again.rows(TABLE)] == ["a", "b", "c"]
+    again.close()
+
+
 def test_a_refused_transaction_leaves_nothing_in_the_journal(stored, journal):
     engine, client = stored
     client.put_item(TableName=TABLE, Item=key("ada", "taken"))

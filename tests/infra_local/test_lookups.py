@@ -6,9 +6,11 @@ import json
 
 import pytest
 
+from chalicelib.tables import reading
+from chalicelib.tables.settings import Setting
 from infra.local import mini
 from infra.local.engine import Engine
-from tests.infra_local.clients import TABLE, create_table, key, open_client
+from tests.infra_local.clients import TABLE, create_table, find, key, open_client
 
 ADA = {":k": {"S": "ada"}}
 OWNER = {"#k": "owner"}
@@ -41,12 +43,21 @@ GETS = {
     "too many": [key("ada", str(n)) for n in range(101)],
     "none": [],
 }
+LOOKED_UP = {
+    "all rows": ("Query", PARTITION),
+    "an index": ("Query", PARTITION | QUERIES["an index"]),
+    "rows by key": ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": [key("ada", "1")]}}}),
+}
 
 
 @pytest.fixture
-def engine():
+def client():
+    return open_client()
+
+
+@pytest.fixture
+def engine(client):
     engine = Engine()
-    client = open_client()
     engine.attach(client)
     create_table(client)
     for owner, name, more in (
@@ -97,3 +108,56 @@ def test_a_part_of_rows_is_answered_as_by_ministack(engine, ministack):
     answer = read(engine.answer("BatchGetItem", json.dumps(request)))
     assert answer == ministack("BatchGetItem", request)
     assert answer[1]["Responses"] == {TABLE: [{"kind": {"S": "é"}}]}
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_a_query_is_handed_over_as_it_is_sent(engine, name):
+    request = PARTITION | QUERIES[name]
+    _, sent = read(engine.answer("Query", json.dumps(request)))
+    assert engine.hand_over("Query", request, lambda: sent) == sent
+
+
+@pytest.mark.parametrize("name", GETS)
+def test_a_batch_is_handed_over_as_it_is_sent(engine, name):
+    request = {"RequestItems": {TABLE: {"Keys": GETS[name], "ConsistentRead": True}}}
+    _, sent = read(engine.answer("BatchGetItem", json.dumps(request)))
+    assert engine.hand_over("BatchGetItem", request, lambda: sent) == sent
+
+
+@pytest.mark.parametrize("name", LOOKED_UP)
+def test_rows_asked_for_by_key_are_not_sent(engine, name):
+    operation, request = LOOKED_UP[name]
+    answer = engine.hand_over(operation, request, lambda: pytest.fail("It was sent."))
+    assert answer == read(engine.answer(operation, json.dumps(request)))[1]
+
+
+def test_everything_else_is_sent(engine):
+    for operation in ("GetItem", "PutItem", "TransactWriteItems", "Scan"):
+        assert engine.hand_over(operation, {"TableName": TABLE}, lambda: {"sent": 1}) == {"sent": 1}
+
+
+def test_a_row_that_was_handed_over_stays_as_it_was(engine, client):
+    handed = engine.hand_over(*LOOKED_UP["rows by key"], dict)["Responses"][TABLE][0]
+    before = json.dumps(handed)
+
+    update = {
+        "UpdateExpression": "SET parent = :new ADD version :one",
+        "ExpressionAttributeValues": {":new": {"S": "c"}, ":one": {"N": "1"}},
+    }
+    client.update_item(TableName=TABLE, Key=key("ada", "1"), **update)
+    line = {"TableName": TABLE, "Key": key("ada", "1"), **update}
+    client.transact_write_items(TransactItems=[{"Update": line}])
+
+    assert json.dumps(handed) == before
+    assert find(client, "ada", "1")["version"] == {"N": "2"}
+
+
+@pytest.mark.usefixtures("store")
+def test_a_row_that_a_test_has_read_refuses_to_be_changed():
+    Setting("theme", value={"name": "midgar"}).save()
+    row = reading.find(Setting.named("theme"))
+
+    with pytest.raises(TypeError, match="is not changed"):
+        row["value"] = {"S": "{}"}
+    with pytest.raises(TypeError, match="is not changed"):
+        row["name"].update(S="colour")
