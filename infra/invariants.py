@@ -1,8 +1,11 @@
 """What must be true of everything that is stored, checked over whole tables.
 
 For tests after each step, and for a restore before it is used: tables come back one by one
-and are then not one consistent cut. The rules carry the numbers of the threat model; those
-about one answer (a reader sees no half, a request repeats) cannot be seen in the rows.
+and are then not one consistent cut. What counts is the state in which whoever meets the rows
+would find them: large changes that are committed count as applied (`infra/settling.py`).
+
+The rules carry the numbers of the threat model; those about one answer (a reader sees no half,
+a request repeats) cannot be seen in the rows.
 """
 
 from __future__ import annotations
@@ -16,10 +19,12 @@ from typing import Any
 
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.claims import FINGERPRINT, USERNAME
+from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
+from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
+from infra.settling import settled
 
 Row = Mapping[str, Any]
 """A row with plain values; `None` where an attribute is absent."""
@@ -42,7 +47,7 @@ class Violation:
 
 def violations(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> list[Violation]:
     """All that is wrong, given each table's rows as DynamoDB sends them, by name."""
-    raw = {name: list(rows) for name, rows in tables.items()}
+    raw = settled({name: [dict(row) for row in rows] for name, rows in tables.items()})
     stored = Stored({name: [_plain_row(row) for row in rows] for name, rows in raw.items()})
     return [found for check in _CHECKS for found in check(stored)]
 
@@ -74,6 +79,10 @@ class Stored:
     @cached_property
     def resources(self) -> dict[str, Row]:
         return self.by_id("resources")
+
+    @cached_property
+    def groups(self) -> dict[str, Row]:
+        return self.by_id("groups")
 
     @cached_property
     def live_resources(self) -> list[Row]:
@@ -108,10 +117,9 @@ class Stored:
 
 def _secrets_match_access(stored: Stored) -> Iterator[Violation]:
     for item in stored.live_resources:
-        if item["operation"] is None:  # else some rows are still to come
-            entitled, holders = stored.entitled(item), stored.holders[item["id"]]
-            yield from _each("I1", item["id"], "has access and no secret", entitled - holders)
-            yield from _each("I1", item["id"], "has a secret and no access", holders - entitled)
+        entitled, holders = stored.entitled(item), stored.holders[item["id"]]
+        yield from _each("I1", item["id"], "has access and no secret", entitled - holders)
+        yield from _each("I1", item["id"], "has a secret and no access", holders - entitled)
     for row in stored.rows("holdings"):
         if (row["kind"] or RESOURCE) == RESOURCE and not row["secret_data"]:
             yield Violation("I1", row["item_id"], f"{row['user_id']} holds it without a secret")
@@ -176,10 +184,9 @@ def _deleted_is_final(stored: Stored) -> Iterator[Violation]:
             yield Violation("I9", item["id"], "it is deleted, and its access list is not")
     for row in stored.rows("holdings"):
         item = stored.resources.get(row["item_id"], {})
-        is_settling = item.get("operation") is not None
-        if (not item or item["deleted"]) and not is_settling:
+        if not item or item["deleted"]:
             yield Violation("I9", row["item_id"], f"{row['user_id']} holds what is gone")
-        if row["user_id"] not in stored.live_users and not is_settling:
+        if row["user_id"] not in stored.live_users:
             yield Violation("I9", row["user_id"], f"this user is gone and holds {row['item_id']}")
 
 
@@ -231,6 +238,23 @@ def _favorites_are_single(stored: Stored) -> Iterator[Violation]:
             yield Violation("I10", favorite_id, "two favorites have this identifier")
 
 
+def _comments_are_located(stored: Stored) -> Iterator[Violation]:
+    rows = stored.rows("comments")
+    located = {row["resource_id"]: row["located_at"] for row in rows if row["id"] == LOCATOR}
+    comments = [row for row in rows if row["id"] != LOCATOR]
+    for row in comments:
+        if located.get(row["id"]) != row["resource_id"]:
+            yield Violation("I10", row["id"], "the comment is not located where it is")
+        if located.get(row["parent_id"], row["resource_id"]) != row["resource_id"]:
+            yield Violation("I10", row["id"], "it replies to a comment of another resource")
+        if row["resource_id"] not in stored.resources:
+            yield Violation("I9", row["id"], "a comment is of no resource")
+        if row["user_id"] not in stored.users:
+            yield Violation("I9", row["id"], "nobody wrote this comment")
+    for comment_id in sorted(located.keys() - {row["id"] for row in comments}):
+        yield Violation("I10", comment_id, "a comment is located and not there")
+
+
 def _tokens_are_spent_once(stored: Stored) -> Iterator[Violation]:
     unspent: Counter[str] = Counter()
     successors: Counter[str] = Counter()
@@ -273,19 +297,62 @@ def _versions_count(stored: Stored) -> Iterator[Violation]:
 
 
 def _operations_are_complete(stored: Stored) -> Iterator[Violation]:
-    headers = {r["operation"]: r for r in stored.rows("operations") if r["target"]}
-    lines = Counter(
-        row["operation"]
-        for row in stored.rows("operations")
-        if row["operation"] in headers and int(row["part"]) > int(headers[row["operation"]]["done"])
-    )
-    for item in stored.resources.values():
-        if item["operation"] is not None:
-            header = headers.get(item["operation"])
-            if header is None or header["target"] != item["id"]:
-                yield Violation("I13", item["id"], "it names an operation that is not there")
-            elif lines[item["operation"]] != header["lines"] - header["done"]:
-                yield Violation("I13", item["id"], "its operation is not complete")
+    """After settling: a name that is left is of an operation whose lines are not all there."""
+    for table in ("resources", "groups", "users"):
+        for row in stored.rows(table):
+            if row["operation"] is not None:
+                yield Violation("I13", row["id"], "it names an operation that is not complete")
+
+
+def _secrets_are_of_one_revision(stored: Stored) -> Iterator[Violation]:
+    for row in stored.rows("holdings"):
+        item = stored.resources.get(row["item_id"], {})
+        if item and row["secret_revision"] != item["secret_revision"]:
+            yield Violation("I13", row["item_id"], f"{row['user_id']} has a secret of another time")
+
+
+def _groups_are_sound(stored: Stored) -> Iterator[Violation]:
+    belongings = {
+        (group_id, user_id): entry
+        for user_id, user in stored.live_users.items()
+        for group_id, entry in (user["groups"] or {}).items()
+    }
+    memberships = {(row["group_id"], row["user_id"]): row for row in stored.rows("memberships")}
+    for group_id, user_id in belongings.keys() ^ memberships.keys():
+        yield Violation("I3", group_id, f"group and user {user_id} disagree on his membership")
+    for key in belongings.keys() & memberships.keys():
+        entry, row = belongings[key], memberships[key]
+        if (entry["id"], entry["is_admin"]) != (row["id"], row["is_admin"]):
+            yield Violation("I3", key[0], f"group and user {key[1]} differ on his membership")
+    managers = Counter(row["group_id"] for row in memberships.values() if row["is_admin"])
+    for group_id, group in stored.groups.items():
+        if not group["deleted"] and not managers[group_id]:
+            yield Violation("I3", group_id, "nobody manages the group")
+    for group_id, user_id in memberships:
+        if stored.groups.get(group_id, {"deleted": True})["deleted"]:
+            yield Violation("I9", group_id, f"{user_id} is a member of what is gone")
+
+
+def _groups_know_their_items(stored: Stored) -> Iterator[Violation]:
+    listed = {(row["group_id"], row["item_id"]) for row in stored.rows("group_items")}
+    shared = {
+        (holder, item["id"])
+        for item in stored.live_resources
+        for holder, permission in item["permissions"].items()
+        if permission["aro"] == "Group"
+    }
+    for group_id, item_id in listed ^ shared:
+        yield Violation("I4", group_id, f"group and item {item_id} disagree on the sharing")
+
+
+def _group_names_are_claimed(stored: Stored) -> Iterator[Violation]:
+    claims = {(row["value"], row["subject"]) for row in _claims(stored, GROUP)}
+    live = {id_: row for id_, row in stored.groups.items() if not row["deleted"]}
+    names = {(row["name"].casefold(), group_id) for group_id, row in live.items()}
+    for _, group_id in claims ^ names:
+        yield Violation("I10", group_id, "the group's name and its claim differ")
+    if len({name for name, _ in names}) < len(names):
+        yield Violation("I10", "groups", "two groups have one name")
 
 
 def _somebody_administers(stored: Stored) -> Iterator[Violation]:
@@ -306,10 +373,15 @@ _CHECKS = (
     _keys_are_claimed,
     _each_user_has_his_key,
     _favorites_are_single,
+    _comments_are_located,
     _tokens_are_spent_once,
     _nothing_decrypts,
     _versions_count,
     _operations_are_complete,
+    _secrets_are_of_one_revision,
+    _groups_are_sound,
+    _groups_know_their_items,
+    _group_names_are_claimed,
     _somebody_administers,
 )
 

@@ -48,6 +48,12 @@ class Table(Model):
         return str(cls.Meta.table_name)
 
     @classmethod
+    def known(cls) -> str:
+        """The name the table is stored as, once the connection knows its keys."""
+        cls._get_connection()
+        return cls.stored_as()
+
+    @classmethod
     def absent(cls) -> Condition:
         """The condition that there is no such row yet."""
         return cls._hash_attribute().does_not_exist()

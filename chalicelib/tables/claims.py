@@ -17,6 +17,9 @@ USERNAME = "username"
 FINGERPRINT = "fingerprint"
 """Fingerprints of users' keys, forever: `subject` is the key, `owner` its user."""
 
+GROUP = "group"
+"""Names of groups that are not deleted, case-folded."""
+
 
 class Claim(Table):
     class Meta(TableMeta):
@@ -34,6 +37,10 @@ class Claim(Table):
     @classmethod
     def fingerprint(cls, fingerprint: str, gpgkey_id: str, user_id: str) -> Claim:
         return cls(FINGERPRINT, fingerprint.upper(), subject=gpgkey_id, owner=user_id)
+
+    @classmethod
+    def group(cls, name: str, group_id: str) -> Claim:
+        return cls(GROUP, name.casefold(), subject=group_id)
 
     @classmethod
     def find_subject(cls, kind: str, value: str) -> str | None:

@@ -8,7 +8,9 @@ from pynamodb.attributes import (
     UnicodeAttribute,
     UnicodeSetAttribute,
 )
+from pynamodb.expressions.update import Action
 
+from chalicelib.domain import clock
 from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
 
 
@@ -31,6 +33,11 @@ class Gpgkey(Table):
     deleted = BooleanAttribute(default=False)
     created = TimestampAttribute()
     modified = TimestampAttribute()
+
+    @classmethod
+    def deletion(cls) -> list[Action]:
+        """The actions by which a key ends with its user; its fingerprint stays claimed."""
+        return [cls.deleted.set(True), cls.modified.set(clock.now())]
 
     @classmethod
     def by_id(cls, gpgkey_id: str) -> Key:

@@ -10,11 +10,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from pynamodb.attributes import UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
-from pynamodb.indexes import IncludeProjection, LocalSecondaryIndex
+from pynamodb.indexes import IncludeProjection, KeysOnlyProjection, LocalSecondaryIndex
 
 from chalicelib.domain import clock
-from chalicelib.domain.ids import AcoId, UserId, new_id
+from chalicelib.domain.ids import AcoId, FavoriteId, ResourceId, UserId, new_id
 from chalicelib.tables import reading
 from chalicelib.tables.base import (
     Check,
@@ -42,6 +43,17 @@ class ByPlace(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
     place = UnicodeAttribute(range_key=True)
 
 
+class ByFavorite(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
+    """What a user has marked as a favorite, by the identifier of the mark."""
+
+    class Meta:
+        index_name = "by-favorite"
+        projection = KeysOnlyProjection()
+
+    user_id = UnicodeAttribute(hash_key=True)
+    favorite_id = UnicodeAttribute(range_key=True)
+
+
 class Holding(Table):
     class Meta(TableMeta):
         table_name = table_name("holdings")
@@ -60,6 +72,7 @@ class Holding(Table):
     secret_revision = UnicodeAttribute(null=True)
     """The resource's `secret_revision` the secret belongs to."""
     favorite_id = UnicodeAttribute(null=True)
+    by_favorite = ByFavorite()
     favorite_created = TimestampAttribute(null=True)
 
     @classmethod
@@ -79,6 +92,20 @@ class Holding(Table):
         return reading.query(cls, user_id, index=index, range_condition=condition)
 
     @classmethod
+    def find_marked(cls, user_id: UserId, favorite_id: FavoriteId) -> ResourceId | None:
+        """Return the resource a user has marked by this favorite; he marks no folders."""
+        condition = cls.favorite_id == favorite_id
+        index = ByFavorite.Meta.index_name
+        rows = reading.query(cls, user_id, index=index, range_condition=condition)
+        return ResourceId(rows[0]["item_id"]["S"]) if rows else None
+
+    @classmethod
+    def is_no_favorite(cls) -> Condition:
+        """The condition that there is such a holding, and it is not marked yet."""
+        condition: Condition = cls.present() & cls.favorite_id.does_not_exist()
+        return condition
+
+    @classmethod
     def has_secret(cls, user_id: UserId, item_id: AcoId) -> Check:
         """The user has a secret of the item now."""
         return Check(cls.of(user_id, item_id), cls.secret_data.exists())
@@ -96,6 +123,11 @@ class Holding(Table):
             "secret_modified_by": author,
             "secret_revision": revision,
         }
+
+    @staticmethod
+    def new_favorite() -> dict[str, Any]:
+        """The attributes of a holding that mark it as a favorite."""
+        return {"favorite_id": new_id(), "favorite_created": clock.now()}
 
     @classmethod
     def setting(cls, values: Mapping[str, Any]) -> list[Action]:

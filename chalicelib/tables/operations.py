@@ -2,16 +2,19 @@
 
     with Change(stored, changed) as tx:
         tx.hold(grant)
+        tx.rest_on(user)
         tx.then_put(holding)
         tx.then_delete(Holding.of(user_id, item_id))
 
 What fits a transaction, 100 rows and 4 MB, is one. A larger change is an operation, in
-four steps that each may be the last of a process that dies:
+steps that each may be the last of a process that dies:
 
 1. Stage. A header and, numbered, all lines that follow are written to a table nobody reads.
+   Rows the change rests on are guarded (`guards.py`), where the commit has no room for them.
 2. Commit. One transaction with every condition changes the target and names the operation
    in it, while the header exists. Before it nothing has happened; after it, everything has,
-   though some rows are still to be written.
+   though some rows are still to be written. Rows it rests on it changes or guards, so that
+   who meets one of them knows.
 3. Apply. The lines are carried out in transactions that also note in the header how far
    they came, so that whoever goes on goes on from there.
 4. Clear. The last of these removes the name from the target and the header, together.
@@ -22,40 +25,27 @@ operation finishes it first (`require_finished`), as `sweep` does with what nobo
 that was not committed loses its header and can then no longer be. A line without a header
 is waste.
 
-Lines that follow have no condition and may be carried out twice: whole rows, removals, and
-attributes set to a value. What they rest on is said by conditions in the commit, of which
-one transaction has room for 98; for many rows their owner answers by his version.
+Lines that follow have no condition: whole rows, removals, and attributes set to a value.
+What they rest on is said by conditions in the commit and by guards.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 import orjson
-from pynamodb.attributes import Attribute, NumberAttribute, UnicodeAttribute
-from pynamodb.constants import MAP
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import audit
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.settings import settings
-from chalicelib.tables import reading, writing
-from chalicelib.tables.base import (
-    Check,
-    Key,
-    RawRow,
-    Table,
-    TableMeta,
-    TimestampAttribute,
-    every_table,
-    table_name,
-)
-from chalicelib.tables.connection import Json
+from chalicelib.tables import guards, parts, reading
+from chalicelib.tables.base import Key, Table
+from chalicelib.tables.parts import Part
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.versioned import Versioned
 
@@ -63,108 +53,35 @@ MAX_BYTES = 4_000_000
 """Of a transaction, counted as JSON, which is longer than what DynamoDB counts."""
 _OWN_ROWS = 2
 """Rows of each later transaction that are the operation's own: the header and the target."""
-_HEADER = 0
-
-
-class RawAttribute(Attribute[RawRow]):
-    """A row inside a row, as DynamoDB sends it: whatever attributes another release gave it."""
-
-    attr_type = MAP
-
-    def serialize(self, value: RawRow) -> RawRow:
-        return value
-
-    def deserialize(self, value: RawRow) -> RawRow:
-        return value
-
-
-class Part(Table):
-    """A header, or a line that is to be written once the operation is committed."""
-
-    class Meta(TableMeta):
-        table_name = table_name("operations")
-
-    operation = UnicodeAttribute(hash_key=True)
-    part = UnicodeAttribute(range_key=True)
-    """Its number; the header's is the first."""
-    created = TimestampAttribute()
-    table = UnicodeAttribute()
-    """Of a header the target's, else the line's; without the tenant's prefix."""
-    target = UnicodeAttribute(null=True)
-    """Of a header: the key of the row that names the operation when it is committed."""
-    lines = NumberAttribute(null=True)
-    """Of a header: how many lines there are."""
-    done = NumberAttribute(null=True)
-    """Of a header: how many of them are applied."""
-    verb = UnicodeAttribute(null=True)
-    row = RawAttribute(null=True)
-    """The row to put, or the key of the one to change or remove."""
-    expression = UnicodeAttribute(null=True)
-    names = RawAttribute(null=True)
-    values = RawAttribute(null=True)
-
-    @classmethod
-    def numbered(cls, operation: str, number: int) -> Key:
-        return Key(cls, operation, f"{number:08}")
-
-    @classmethod
-    def header(cls, operation: str, target: Key, lines: int) -> Part:
-        return cls(
-            operation,
-            cls.numbered(operation, _HEADER).range_key,
-            created=clock.now(),
-            table=target.table.stored_as().removeprefix(settings.table_prefix),
-            target=target.hash_key,
-            lines=lines,
-            done=0,
-        )
-
-    @classmethod
-    def line(cls, operation: str, number: int, item: Json) -> Part:
-        [(verb, request)] = item.items()
-        names = request.get("ExpressionAttributeNames")
-        return cls(
-            operation,
-            cls.numbered(operation, number).range_key,
-            created=clock.now(),
-            table=request["TableName"].removeprefix(settings.table_prefix),
-            verb=verb,
-            row=request["Item" if verb == "Put" else "Key"],
-            expression=request.get("UpdateExpression"),
-            names=names and {placeholder: {"S": name} for placeholder, name in names.items()},
-            values=request.get("ExpressionAttributeValues"),
-        )
-
-    @property
-    def number(self) -> int:
-        return int(self.part)
-
-    def item(self) -> Json:
-        """The line as a transaction takes it."""
-        request: Json = {
-            "TableName": table_name(self.table),
-            "Item" if self.verb == "Put" else "Key": self.row,
-        }
-        if self.expression is not None:
-            request["UpdateExpression"] = self.expression
-        if self.names:
-            request["ExpressionAttributeNames"] = {p: name["S"] for p, name in self.names.items()}
-        if self.values:
-            request["ExpressionAttributeValues"] = self.values
-        return {str(self.verb): request}
 
 
 class Change(Transaction):
     """A transaction that changes one row, its target, and has no bound for what follows."""
 
-    def __init__(self, before: Versioned, after: Versioned) -> None:
-        """Let the target become `after`, from the `before` that was read."""
+    def __init__(
+        self, before: Versioned | None, after: Versioned, *, watched: bool = False
+    ) -> None:
+        """Let the target become `after`, from the `before` that was read (or is watched).
+
+        Where there is nothing before, the target is new.
+        """
         super().__init__()
         assert after is not before, "the target is changed in a copy"  # noqa: S101
-        after.version = before.version + 1
         self._target = after
+        self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
-        self.put(after, provided=before.unchanged())
+        if before is None:
+            self.create(after)
+            return
+        after.version = before.version + 1
+        after.guard = after.guard_part = None
+        self.put(after, provided=before.still_watched() if watched else before.unchanged())
+        if watched:
+            self.delete(Key(Part, str(before.guard), before.guard_part))
+
+    def rest_on(self, *rows: Versioned) -> None:
+        """Hold that rows are as they were read, however many there are."""
+        self._rested |= {row.key: row for row in rows}
 
     def then_put(self, row: Table) -> None:
         """Write a whole row, over the one that may stand there."""
@@ -181,6 +98,8 @@ class Change(Transaction):
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
         whole = Transaction()
         whole.join(self)
+        for row in self._rested.values():
+            whole.require(row.is_unchanged())
         whole.join(self._following)
         items = whole.items()
         if len(items) <= MAX_ROWS and sum(map(_size, items)) <= MAX_BYTES:
@@ -191,27 +110,59 @@ class Change(Transaction):
     def _commit_in_steps(self) -> None:
         if len(self) >= MAX_ROWS:
             raise Invalid("This is too much for one request; please send it in several.")
-        header, lines = _stage(self._target.key, self._following.items())
+        has_room = len(self) + len(self._rested) < MAX_ROWS
+        if has_room:
+            self._take_in_written()
+        header, lines, guarded = self._staged()
         self._target.operation = header.operation
-        self.require(Check(header.key, Part.present()))
+        self.update(header, Part.committed.set(True), provided=Part.present())
+        if has_room:
+            guards.add(self, guarded)
+            guarded = []
         try:
+            parts.put_all([header])  # a line never exists before its header
+            parts.put_all(lines)
+            guards.guard(header, guarded)
             super().commit()
         except Unavailable:  # no more is asked of storage that does not answer
             raise
         except Refusal:
             with suppress(Refusal):
-                _undo(header)
+                _abandon(header, lines)
             raise
         self._target.operation = None
+        header.committed = True
         _apply_committed(header, lines)
+
+    def _take_in_written(self) -> None:
+        """Let the commit itself hold and write those of the rows it rests on that change."""
+        written = self.written | self._following.written
+        for key in [key for key in self._rested if key in written]:
+            self.require(self._rested.pop(key).is_unchanged())
+            self._following.move(key, self)
+
+    def _staged(self) -> tuple[Part, list[Part], list[tuple[Versioned, Part]]]:
+        """The header, the lines, and the rows to be guarded, each with the line that frees it."""
+        for row in self._rested.values():
+            cls = type(row)
+            self._following.update_too(row, cls.guard.remove(), cls.guard_part.remove())
+        operation = new_id()
+        lines, guarded = [], []
+        for number, (key, item) in enumerate(self._following.items_by_key(), 1):
+            line = Part.line(operation, number, item)
+            lines.append(line)
+            if key in self._rested:
+                line.guards = True
+                guarded.append((self._rested[key], line))
+        return Part.header(operation, self._target.key, len(lines)), lines, guarded
 
 
 class Incomplete(Exception):  # noqa: N818 - says what is so
     """Lines of a committed operation are missing: somebody has to look at it."""
 
 
-def require_finished(*targets: Versioned) -> None:
-    """Finish what others left half-written under these rows; then decide from newer ones.
+def require_applied(*targets: Versioned) -> None:
+    """Finish the large changes these rows name; then read newer ones. For who only reads.
 
     Raises `Stale` when there was something.
     """
@@ -222,12 +173,24 @@ def require_finished(*targets: Versioned) -> None:
         raise Stale
 
 
+def require_finished(*rows: Versioned) -> None:
+    """End what others left half-done with these rows; then decide from newer ones.
+
+    For who changes them or rests on them. Raises `Stale` when there was something.
+    """
+    require_applied(*rows)
+    guarded = [row for row in rows if row.guard is not None]
+    for row in guarded:
+        _release(row)
+    if guarded:
+        raise Stale
+
+
 def finish(target: Versioned) -> None:
     """Carry out what is left of the operation that this row, as it was read, names."""
     operation = str(target.operation)
-    row = reading.find(Part.numbered(operation, _HEADER))
-    header = None if row is None else Part.from_raw(row)
-    lines = [] if header is None else _lines_left(header)
+    header = parts.find_header(operation)
+    lines = [] if header is None else parts.lines_left(header)
     if header is not None and len(lines) == int(header.lines) - int(header.done):
         _apply(header, lines)
     elif _names(target.key, operation):
@@ -240,17 +203,28 @@ def sweep(created_before: datetime) -> Counter[str]:
     Returns how often each happened, and how many operations are `incomplete` and stay. It
     reads a whole table, and may run twice at once.
     """
-    return Counter(_end(operation) for operation, created in _staged() if created < created_before)
+    found = [operation for operation, created in parts.staged() if created < created_before]
+    return Counter(map(_end, found))
 
 
-def _stage(target: Key, items: Sequence[Json]) -> tuple[Part, list[Part]]:
-    """Write the header, and then the lines: a line never exists before its header."""
-    operation = new_id()
-    header = Part.header(operation, target, len(items))
-    lines = [Part.line(operation, number, item) for number, item in enumerate(items, 1)]
-    writing.put_all([header])
-    writing.put_all(lines)
-    return header, lines
+def _release(row: Versioned) -> None:
+    """End the operation that guards a row: finish it if it is committed, else undo it."""
+    operation = str(row.guard)
+    header = parts.find_header(operation)
+    if header is None:
+        guards.free_row(row.key, operation)
+    elif header.committed:
+        _finish_of(header)
+    else:
+        with suppress(Stale):  # committed or ended just now
+            _undo(header, parts.all_lines(operation))
+
+
+def _finish_of(header: Part) -> None:
+    """Finish a committed operation, unless somebody just did."""
+    row = reading.find(header.target_key)
+    if row is not None and row.get("operation") == {"S": header.operation}:
+        finish(header.target_table.from_raw(row))
 
 
 def _apply_committed(header: Part, lines: Sequence[Part]) -> None:
@@ -270,15 +244,15 @@ def _apply(header: Part, lines: Sequence[Part]) -> None:
                 tx.update(header, Part.done.set(chunk[-1].number), provided=Part.present())
                 tx.repeat(line.item() for line in chunk)
         _apply_last(header, last)
-        _remove_lines(header)
+        parts.remove_lines(header)
 
 
 def _apply_last(header: Part, lines: Sequence[Part]) -> None:
-    table = _versioned(header)
+    table = header.target_table
     with Transaction() as tx:
         tx.delete(header)
         tx.update(
-            Key(table, str(header.target)),
+            header.target_key,
             table.operation.remove(),
             provided=table.operation == header.operation,
         )
@@ -299,74 +273,46 @@ def _chunks(lines: Sequence[Part]) -> Iterator[list[Part]]:
     yield chunk
 
 
-def _undo(header: Part) -> None:
+def _undo(header: Part, lines: Sequence[Part]) -> None:
     """Remove an operation that is not committed; `Stale` when it is, or is gone."""
-    table = _versioned(header)
-    not_named = table.operation.does_not_exist() | (table.operation != header.operation)
     with Transaction() as tx:
-        tx.require(Check(Key(table, str(header.target)), not_named))
+        tx.delete(header, provided=Part.present() & Part.committed.does_not_exist())
+    _remove(lines)
+
+
+def _abandon(header: Part, lines: Sequence[Part]) -> None:
+    """Remove an operation of one's own that could not be committed, if others have not."""
+    with suppress(Stale), Transaction() as tx:
         tx.delete(header, provided=Part.present())
-    _remove_lines(header)
+    _remove(lines)
+
+
+def _remove(lines: Sequence[Part]) -> None:
+    """Free what lines without a header guard, and then remove them: they tell what it is."""
+    guards.free(lines)
+    parts.delete_all(lines)
 
 
 def _end(operation: str) -> str:
-    row = reading.find(Part.numbered(operation, _HEADER))
-    if row is None:
-        writing.delete_all(line.key for line in _lines_after(operation, _HEADER))
+    header = parts.find_header(operation)
+    if header is None:
+        _remove(parts.all_lines(operation))
         return "undone"
-    header = Part.from_raw(row)
-    table = _versioned(header)
-    target = reading.find(Key(table, str(header.target)))
-    if target is not None and table.from_raw(target).operation == operation:
-        return _finished(table.from_raw(target))
-    with suppress(Stale):  # committed or finished just now
-        _undo(header)
-    return "undone"
-
-
-def _finished(target: Versioned) -> str:
+    if not header.committed:
+        with suppress(Stale):  # committed or ended just now
+            _undo(header, parts.all_lines(operation))
+        return "undone"
     try:
-        finish(target)
+        _finish_of(header)
     except Incomplete:
-        audit.write("alert", object=target.key.hash_key, step="finish", result="incomplete")
+        audit.write("alert", object=header.target, step="finish", result="incomplete")
         return "incomplete"
     return "finished"
-
-
-def _staged() -> Iterable[tuple[str, datetime]]:
-    """Every operation of which something is stored, and when it was staged."""
-    found: dict[str, datetime] = {}
-    for row in reading.scan(Part, "operation", "created"):
-        operation, created = row["operation"]["S"], datetime.fromisoformat(row["created"]["S"])
-        found[operation] = min(created, found.get(operation, created))
-    return found.items()
-
-
-def _lines_left(header: Part) -> list[Part]:
-    return _lines_after(header.operation, int(header.done))
-
-
-def _lines_after(operation: str, number: int) -> list[Part]:
-    last = Part.numbered(operation, number).range_key
-    rows = reading.query(Part, operation, range_condition=Part.part > last)
-    return [Part.from_raw(row) for row in rows]
-
-
-def _remove_lines(header: Part) -> None:
-    numbers = range(1, int(header.lines) + 1)
-    writing.delete_all(Part.numbered(header.operation, number) for number in numbers)
 
 
 def _names(target: Key, operation: str) -> bool:
     row = reading.find(target)
     return row is not None and row.get("operation") == {"S": operation}
-
-
-def _versioned(header: Part) -> type[Versioned]:
-    name = table_name(header.table)
-    [table] = (table for table in every_table() if table.stored_as() == name)
-    assert issubclass(table, Versioned)  # noqa: S101
-    return table
 
 
 def _size(item: Any) -> int:

@@ -12,6 +12,8 @@ from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_n
 
 KEPT_SECONDS = 24 * 3600
 """A mail may hold a link that stands for an account, so it is not kept for long."""
+ADMINISTRATORS = "administrators"
+"""The recipient that stands for whoever is an administrator when the mail is sent."""
 
 
 class Mail(Table):
@@ -20,6 +22,7 @@ class Mail(Table):
 
     id = UnicodeAttribute(hash_key=True)
     recipient = UnicodeAttribute()
+    """An address, or `ADMINISTRATORS`: one row, however many there are."""
     template = UnicodeAttribute()
     params: MapAttribute[str, Any] = MapAttribute()  # type: ignore[no-untyped-call]
     created = TimestampAttribute()

@@ -16,9 +16,9 @@ _sleep: Callable[[float], None] = time.sleep
 _chance: Callable[[], float] = random.random
 
 
-def attempts() -> Iterator[int]:
+def attempts(most: int = ATTEMPTS) -> Iterator[int]:
     """Yield 0, 1, 2 … with a longer pause of random length before each further one."""
-    for attempt in range(ATTEMPTS):
+    for attempt in range(most):
         if attempt:
             _sleep(_chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
         yield attempt

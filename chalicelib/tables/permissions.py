@@ -6,14 +6,17 @@ holder" is a property of the map. The item's `version` guards it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
+from pynamodb.expressions.operand import Path
+from pynamodb.expressions.update import Action
 
+from chalicelib.domain import clock
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.base import timestamp_text
 
@@ -39,6 +42,24 @@ class PermissionsAttribute(Attribute[Mapping[str, Permission]]):
 
     def deserialize(self, value: Mapping[str, Any]) -> Mapping[str, Permission]:
         return {holder: _from_row(holder, entry[MAP]) for holder, entry in value.items()}
+
+
+def changes(
+    permissions: Mapping[str, Permission], gone: Collection[str], owners: Iterable[str]
+) -> list[Action]:
+    """The actions by which an access list loses some of its holders, and makes others owners."""
+    owner = {"N": str(int(PermissionType.OWNER))}
+    now = {"S": timestamp_text(clock.now())}
+    actions: list[Action] = [
+        _entry(holder).remove() for holder in sorted(permissions.keys() & set(gone))
+    ]
+    for holder in sorted(owners):
+        actions += [_entry(holder, "type").set(owner), _entry(holder, "modified").set(now)]
+    return actions
+
+
+def _entry(*names: str) -> Path:
+    return Path(["permissions", *names])
 
 
 def _to_row(permission: Permission) -> dict[str, Any]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
+from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId
 from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
-from chalicelib.tables.permissions import PermissionsAttribute
+from chalicelib.tables.permissions import PermissionsAttribute, changes
 from chalicelib.tables.versioned import Versioned
 
 
@@ -58,3 +62,19 @@ class Resource(Versioned):
     @classmethod
     def by_id(cls, resource_id: ResourceId) -> Key:
         return Key(cls, resource_id)
+
+    def deletion(self) -> list[Action]:
+        """The actions by which it ends for everybody; its name stays, for the log."""
+        cls = type(self)
+        cleared = (cls.live_type_id, cls.username, cls.uri, cls.description)
+        return [
+            cls.deleted.set(True),
+            cls.permissions.set({}),
+            cls.modified.set(max(clock.now(), self.modified)),
+            *(attribute.remove() for attribute in cleared),
+            cls.version.add(1),
+        ]
+
+    def handover(self, gone: Collection[str], owners: Iterable[str]) -> list[Action]:
+        """The actions by which it stays without some of its holders, and others own it."""
+        return [*changes(self.permissions, gone, owners), type(self).version.add(1)]

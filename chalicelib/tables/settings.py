@@ -7,6 +7,7 @@ from typing import Any
 
 from pynamodb.attributes import Attribute, JSONAttribute, UnicodeAttribute
 from pynamodb.constants import MAP, STRING
+from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 
 from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
@@ -17,6 +18,8 @@ RESOURCE_TYPES = "resource-types"
 """Which resource types are deleted: their slugs are the row's `marks`."""
 SIGNING_KEYS = "signing-keys"
 """The public half of the keys that sign access tokens, as a JWK set."""
+SELF_REGISTRATION = "self-registration"
+"""Whose people may register by themselves; no such row while nobody may."""
 TENANT = "tenant"
 """That the tenant was founded: its first administrator is invited once."""
 
@@ -58,3 +61,9 @@ class Setting(Table):
 def value_of(row: Setting | None) -> dict[str, Any]:
     """The document, or an empty one where none was ever stored."""
     return (row and row.value) or {}
+
+
+def as_read(row: Setting | None) -> Condition:
+    """The condition that a document is still the one that was read, or still none."""
+    condition: Condition = Setting.absent() if row is None else Setting.value == row.value
+    return condition

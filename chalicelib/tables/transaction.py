@@ -59,7 +59,7 @@ class _Line:
         if self.row is not None:
             return dict(self.row.get_save_kwargs_from_instance(condition=self.condition))
         return connection.get_operation_kwargs(
-            self.key.table.stored_as(),
+            self.key.table.known(),
             self.key.hash_key,
             range_key=self.key.range_key,
             key="Key",
@@ -121,9 +121,31 @@ class Transaction:
         for line in other._lines.values():
             self._add(line)
 
+    @property
+    def written(self) -> set[Key]:
+        """The rows that lines write, and do not only check."""
+        return {key for key, line in self._lines.items() if line.verb != "ConditionCheck"}
+
+    def move(self, key: Key, other: Transaction) -> None:
+        """Give the line of this row, if there is one, to another transaction."""
+        line = self._lines.pop(key, None)
+        if line is not None:
+            other._add(line)
+
+    def update_too(self, where: Table | Key, *actions: Action) -> None:
+        """Change a row in this way as well, where a line may change it already."""
+        key = _key(where)
+        line = self._lines.setdefault(key, _Line("Update", key, None, Stale()))
+        assert line.verb == "Update", f"{key} is written whole or removed"  # noqa: S101
+        line.actions += actions
+
     def items(self) -> list[Json]:
         """The lines as DynamoDB takes them."""
-        return [line.item() for line in self._lines.values()] + self._kept
+        return [item for _, item in self.items_by_key()] + self._kept
+
+    def items_by_key(self) -> list[tuple[Key, Json]]:
+        """The lines as DynamoDB takes them, each with its row's key."""
+        return [(key, line.item()) for key, line in self._lines.items()]
 
     def __len__(self) -> int:
         return len(self._lines) + len(self._kept)

@@ -1,4 +1,7 @@
-"""Users: who may sign in, and who they are."""
+"""Users: who may sign in, and who they are.
+
+A user's version is raised by every change of his memberships, and by his deletion.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables.base import (
     Check,
     Key,
-    Table,
     TableMeta,
     TimestampAttribute,
     table_name,
     timestamp_text,
 )
+from chalicelib.tables.versioned import Versioned
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ def _from_row(row: Mapping[str, Any]) -> Belonging:
     return Belonging(row["id"]["S"], row["is_admin"]["BOOL"], created)
 
 
-class User(Table):
+class User(Versioned):
     class Meta(TableMeta):
         table_name = table_name("users")
 
@@ -75,6 +78,8 @@ class User(Table):
     profile_id = UnicodeAttribute()
     first_name = UnicodeAttribute()
     last_name = UnicodeAttribute()
+    avatar_id = UnicodeAttribute(null=True)
+    avatar_created = TimestampAttribute(null=True)
     gpgkey_id = UnicodeAttribute(null=True)
     locale = UnicodeAttribute(null=True)
     last_logged_in = TimestampAttribute(null=True)
@@ -109,6 +114,12 @@ class User(Table):
         return Check(self.key, condition)
 
     @classmethod
+    def is_at_hand(cls, user_id: UserId) -> Check:
+        """The user is active, and nobody is about to delete him: he may be given something."""
+        at_hand = cls.guard.does_not_exist() & cls.operation.does_not_exist()
+        return Check(cls.by_id(user_id), _ACTIVE & at_hand)
+
+    @classmethod
     def belongs_to(cls, user_id: UserId, group_id: GroupId) -> Check:
         return Check(cls.by_id(user_id), Path(["groups", group_id]).exists())
 
@@ -141,6 +152,22 @@ class User(Table):
             field, value = getattr(User, name), getattr(self, name)
             condition &= field.does_not_exist() if value is None else field == value
         return condition
+
+    @classmethod
+    def membership(cls, group_id: str, belonging: Belonging) -> list[Action]:
+        """The actions by which a user's row tells of a membership, new or changed."""
+        return cls.memberships({group_id: belonging})
+
+    @classmethod
+    def memberships(cls, belongings: Mapping[str, Belonging]) -> list[Action]:
+        """The same for several groups at once."""
+        entries = [(Path(["groups", id_]), each) for id_, each in belongings.items()]
+        set_ = [entry.set({MAP: _to_row(each)}) for entry, each in entries]
+        return [*set_, cls.version.add(1)]
+
+    @classmethod
+    def no_membership(cls, group_id: str) -> list[Action]:
+        return [Path(["groups", group_id]).remove(), cls.version.add(1)]
 
     @classmethod
     def set_to(cls, values: Mapping[str, Any]) -> list[Action]:

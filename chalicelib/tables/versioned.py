@@ -14,14 +14,22 @@ class Versioned(Table):
     """A row whose version guards every decision taken from it and from what belongs to it."""
 
     version = NumberAttribute(default=1)
-    """Raised by every change of the row."""
+    """Raised by every change of what is decided from the row."""
     operation = UnicodeAttribute(null=True)
     """A large change that is committed and not yet applied to all rows (`operations.py`)."""
+    guard = UnicodeAttribute(null=True)
+    """An operation on another row that rests on this one being as it was (`guards.py`)."""
+    guard_part = UnicodeAttribute(null=True)
+    """The part of that operation that frees the row again, and may change it."""
 
     def unchanged(self) -> Condition:
         """The condition that the row is as it was read, and no operation is under way."""
-        cls = type(self)
-        condition: Condition = (cls.version == self.version) & cls.operation.does_not_exist()
+        condition: Condition = self._as_read() & type(self).guard.does_not_exist()
+        return condition
+
+    def still_watched(self) -> Condition:
+        """The condition that the row is as it was read, and nobody has rested on it since."""
+        condition: Condition = self._as_read() & (type(self).guard == self.guard)
         return condition
 
     def is_unchanged(self) -> Check:
@@ -30,3 +38,8 @@ class Versioned(Table):
     def copy(self) -> Self:
         """The same row once more, to be changed."""
         return self.from_raw(self.serialize())
+
+    def _as_read(self) -> Condition:
+        cls = type(self)
+        as_read: Condition = (cls.version == self.version) & cls.operation.does_not_exist()
+        return as_read

@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.tables import reading
+from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.connection import connection
 from chalicelib.tables.settings import Setting
@@ -35,6 +36,16 @@ def test_a_recorder_counts_calls_tables_and_rows(store):
     assert seen.operations == ["TransactWriteItems", "BatchGetItem"]
     assert seen.tables == {"claims", "settings"}
     assert (seen.rows_written, seen.rows_read, seen.steps) == (3, 2, 2)
+
+
+def test_rows_that_are_only_checked_are_counted_among_those_written(store):
+    _claim("a").save()
+
+    with Recorder() as seen, Transaction() as tx:
+        tx.require(Check(_claim("a").key, _claim("a").present()))
+        tx.create(_claim("b"))
+
+    assert (seen.rows_written, seen.rows_checked) == (2, 1)
 
 
 def test_what_is_called_together_counts_as_its_longest_branch(store):
@@ -79,6 +90,7 @@ def test_a_killed_process_makes_no_further_call(store, after, rows):
 
 
 def test_a_read_that_may_be_old_fails_the_test(store):
+    """FT09: every request of every test runs under this hook (`tests/rights.py`)"""
     with pytest.raises(hooks.StaleRead):
         hooks.only_consistent_reads(
             "BatchGetItem", {"RequestItems": {"test-claims": {"Keys": []}}}, dict

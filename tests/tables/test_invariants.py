@@ -12,16 +12,19 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.users import new_user
 from chalicelib.tables.base import every_table
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.comments import Comment
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change, Part
+from chalicelib.tables.operations import Change
 from chalicelib.tables.outbox import Mail
+from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
 from infra.invariants import violations
 from tests import make
+from tests.comments import commented
 from tests.hooks import Killed, Killing
 from tests.invariants import check_invariants
 
@@ -30,13 +33,17 @@ READ, OWNER = PermissionType.READ, PermissionType.OWNER
 
 @pytest.fixture
 def tenant(store, ada, betty, carol):
-    """People, a group, and items of one, shared, of a group, in the new format, and deleted."""
+    """People, a group, and items of one, shared, of a group, in the new format, and deleted.
+
+    There are comments on two of them.
+    """
     Setting(TENANT, value={}).save()
     team = make.group(betty, carol)
     make.resource(team)
     own = {"metadata": "m", "metadata_key_id": betty.gpgkey_id, "metadata_key_type": "user_key"}
     make.resource(betty, **own)
     gone = make.resource(ada)
+    commented(ada, gone)
     assert ada.client.delete(f"/resources/{gone}.json").status == 200
     return Tenant(store, ada, betty, make.resource(ada, {betty: READ, team: READ}))
 
@@ -44,12 +51,16 @@ def tenant(store, ada, betty, carol):
 class Tenant:
     def __init__(self, store, ada, betty, shared):
         self.store, self.ada, self.betty, self.shared = store, ada, betty, shared
+        self.said = commented(betty, shared)
 
     def resource(self):
         return Resource.get(self.shared)
 
     def holding(self):
         return Holding.get(self.betty.id, self.shared)
+
+    def comment(self):
+        return Comment.get(self.shared, self.said)
 
     def user(self):
         return User.get(self.betty.id)
@@ -69,6 +80,15 @@ class Tenant:
 def _found(store):
     names = [table.stored_as() for table in every_table()]
     return violations({name.removeprefix("test-"): store.rows(name) for name in names})
+
+
+def _comment(resource_id, user_id):
+    now = clock.now()
+    row = Comment(
+        resource_id, new_id(), content="hello", user_id=user_id, created=now, modified=now
+    )
+    row.save()
+    row.locator().save()
 
 
 def _refresh(user_id, **values):
@@ -164,6 +184,20 @@ BREACHES = {
             t.change(Holding.get(who.id, t.shared), favorite_id="star") for who in (t.ada, t.betty)
         ],
     ),
+    "a comment is not located": ("I10", lambda t: t.comment().locator().delete()),
+    "a comment is located elsewhere": (
+        "I10",
+        lambda t: t.change(t.comment().locator(), located_at=new_id()),
+    ),
+    "a comment is located and gone": ("I10", lambda t: t.comment().delete()),
+    "a comment replies to one of another item": (
+        "I10",
+        lambda t: t.change(
+            t.comment(), parent_id=commented(t.ada, make.resource(t.ada, {t.betty: READ}))
+        ),
+    ),
+    "a comment is of no item": ("I9", lambda t: _comment(new_id(), t.ada.id)),
+    "a comment is of nobody": ("I9", lambda t: t.change(t.comment(), user_id=new_id())),
     "a session has two refresh tokens": (
         "I11",
         lambda t: [_refresh(t.ada.id).save() for _ in range(2)],

@@ -15,6 +15,7 @@ from chalicelib.tables import operations, pace, reading
 from chalicelib.tables.base import Check
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 from tests import hooks, storage
@@ -403,7 +404,7 @@ def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
         with Killing(at=1 + LINES + 1), pytest.raises(Killed):
             _share(resource)
     operation = _load(broken).operation
-    operations.Part.from_raw(reading.find(operations.Part.numbered(operation, 7))).delete()
+    Part.from_raw(reading.find(Part.numbered(operation, 7))).delete()
 
     _sweep(time)
 

@@ -1,0 +1,70 @@
+"""Comments: what users say at a resource; they lie by resource, and each has a locator.
+
+The locator is a second row, found by the comment alone, that tells which resource it is of.
+Both are written together and removed together (ADR 11).
+"""
+
+from __future__ import annotations
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.domain.ids import CommentId, ResourceId
+from chalicelib.tables import reading
+from chalicelib.tables.base import (
+    Check,
+    Key,
+    RawRow,
+    Table,
+    TableMeta,
+    TimestampAttribute,
+    table_name,
+)
+
+LOCATOR = "locator"
+
+
+class Comment(Table):
+    class Meta(TableMeta):
+        table_name = table_name("comments")
+
+    resource_id = UnicodeAttribute(hash_key=True)
+    """Of a locator: the comment it locates."""
+    id = UnicodeAttribute(range_key=True)
+    """Of a locator: the word, which is no identifier."""
+    parent_id = UnicodeAttribute(null=True)
+    """The comment it replies to, at the same resource; it may be gone."""
+    content = UnicodeAttribute(null=True)
+    """Like all that follows, of every comment and of no locator."""
+    user_id = UnicodeAttribute(null=True)
+    """The author, who alone may change it."""
+    created = TimestampAttribute(null=True)
+    modified = TimestampAttribute(null=True)
+    located_at = UnicodeAttribute(null=True)
+    """Of a locator alone: the resource the comment is of."""
+
+    @classmethod
+    def of(cls, resource_id: ResourceId, comment_id: str) -> Key:
+        return Key(cls, resource_id, comment_id)
+
+    @classmethod
+    def all_of(cls, resource_id: ResourceId) -> list[RawRow]:
+        """All comments of a resource, in no order that means anything."""
+        return reading.query(cls, resource_id)
+
+    @classmethod
+    def stands(cls, resource_id: ResourceId, comment_id: str) -> Check:
+        """The comment is there, at this resource."""
+        return Check(cls.of(resource_id, comment_id), cls.present())
+
+    @classmethod
+    def locator_of(cls, comment_id: str) -> Key:
+        return Key(cls, comment_id, LOCATOR)
+
+    @classmethod
+    def find_resource(cls, comment_id: CommentId) -> ResourceId | None:
+        """Return the resource a comment is of."""
+        row = reading.find(cls.locator_of(comment_id))
+        return None if row is None else ResourceId(row["located_at"]["S"])
+
+    def locator(self) -> Comment:
+        return Comment(self.id, LOCATOR, located_at=self.resource_id)

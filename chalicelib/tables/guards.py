@@ -1,0 +1,128 @@
+"""Guards: rows a large change rests on, kept as they are until it is done with them.
+
+What a transaction rests on, its conditions say. An operation on more rows than a
+transaction has room for first writes its name into each, provided that it is as it was
+read, and only then commits. Whoever wants to change or rest on a guarded row ends the
+operation first: it is finished when it is committed, else undone, and begins again. So what
+the rows said still holds at the commit.
+
+A reader need not wait: `settled` tells him what a guarded row will be once the operation
+that is committed has been applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TypeVar
+
+from chalicelib.domain.errors import Conflict, Stale
+from chalicelib.domain.ids import new_id
+from chalicelib.tables import parts, reading
+from chalicelib.tables.base import Check, Key, RawRow, in_chunks
+from chalicelib.tables.parts import Part
+from chalicelib.tables.transaction import MAX_ROWS, Transaction
+from chalicelib.tables.updates import updated
+from chalicelib.tables.versioned import Versioned
+
+Row = TypeVar("Row", bound=Versioned)
+
+
+def guard(header: Part, rows: Sequence[tuple[Versioned, Part]]) -> None:
+    """Guard rows, each until its line is carried out, as long as the header exists."""
+    for chunk in in_chunks(list(rows), MAX_ROWS - 1):
+        with Transaction() as tx:
+            tx.require(Check(header.key, Part.present()))
+            add(tx, chunk)
+
+
+def add(tx: Transaction, rows: Iterable[tuple[Versioned, Part]]) -> None:
+    """Guard rows in a transaction, each until its line is carried out."""
+    for row, line in rows:
+        _add_guard(tx, row, line)
+
+
+def free(lines: Sequence[Part]) -> None:
+    """Free the rows these lines guard, of an operation that will not be carried out."""
+    for line in lines:
+        if line.guards:
+            free_row(line.guarded_key, line.operation)
+
+
+def free_row(key: Key, operation: str) -> None:
+    table = key.table
+    assert issubclass(table, Versioned)  # noqa: S101
+    with suppress(Stale), Transaction() as tx:
+        tx.update(
+            key,
+            table.guard.remove(),
+            table.guard_part.remove(),
+            provided=table.guard == operation,
+        )
+
+
+def watch(row: Row) -> Row:
+    """Learn whether anybody rests on a row from now on; return it as it is while nobody does.
+
+    For who is about to ask for all that belongs to the row. A watch is the guard of an
+    operation that has no header: others take it away, and a change of the row that was
+    watched is then `Stale`. It ends with that change, or with `unwatch`.
+    """
+    watched = row.copy()
+    watched.guard = new_id()
+    line = _watching(watched)
+    watched.guard_part = line.part
+    parts.put_all([line])
+    try:
+        with Transaction() as tx:
+            _add_guard(tx, row, line)
+    except Conflict:
+        parts.delete_all([line])
+        raise
+    return watched
+
+
+def unwatch(row: Versioned) -> None:
+    line = _watching(row)
+    free([line])
+    parts.delete_all([line])
+
+
+def settled(row: RawRow) -> RawRow:
+    """A row as it is when the committed operation that guards it has been applied.
+
+    Raises `Stale` when the operation has ended since the row was read.
+    """
+    if "guard" not in row:
+        return row
+    operation, number = row["guard"]["S"], row["guard_part"]["S"]
+    line_key = Key(Part, operation, number)
+    header_key = Part.numbered(operation, 0)
+    rows = reading.read([header_key, line_key])
+    header, line = (rows.find(Part, operation, str(k.range_key)) for k in (header_key, line_key))
+    if line is None:
+        raise Stale
+    if header is None or not header.committed:
+        return row
+    return updated(row, line)
+
+
+def _watching(row: Versioned) -> Part:
+    """The line by which a sweeper finds a watch that was left."""
+    cls, operation = type(row), str(row.guard)
+    freeing = Transaction()
+    freeing.update(row, cls.guard.remove(), cls.guard_part.remove(), provided=None)
+    [item] = freeing.items()
+    line = Part.line(operation, 1, item)
+    line.guards = True
+    return line
+
+
+def _add_guard(tx: Transaction, row: Versioned, line: Part) -> None:
+    cls = type(row)
+    tx.update(
+        row,
+        cls.guard.set(line.operation),
+        cls.guard_part.set(line.part),
+        provided=row.unchanged(),
+    )

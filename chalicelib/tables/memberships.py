@@ -1,0 +1,30 @@
+"""Memberships: who belongs to a group, by group. The user's own row says it too (`users.py`)."""
+
+from __future__ import annotations
+
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.tables import reading
+from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+
+
+class Membership(Table):
+    class Meta(TableMeta):
+        table_name = table_name("memberships")
+
+    group_id = UnicodeAttribute(hash_key=True)
+    user_id = UnicodeAttribute(range_key=True)
+    id = UnicodeAttribute()
+    is_admin = BooleanAttribute(default=False)
+    """Whether he manages the group."""
+    created = TimestampAttribute()
+
+    @classmethod
+    def of(cls, group_id: GroupId | str, user_id: UserId | str) -> Key:
+        return Key(cls, group_id, user_id)
+
+    @classmethod
+    def in_group(cls, group_id: GroupId | str) -> list[Membership]:
+        """All members of a group, ordered by user."""
+        return [cls.from_raw(row) for row in reading.query(cls, group_id)]
