@@ -9,22 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from chalicelib.domain.uploads import Upload
 
 MOST_PARTS = 1_000
 LONGEST_HEAD = 8_192
 LONGEST_BOUNDARY = 70
 
 _PARAMETER = re.compile(r';[ \t]*([^\s=;"]+)=(?:"([^"]*)"|([^\s";]*))[ \t]*')
-
-
-@dataclass(frozen=True, slots=True)
-class Upload:
-    """A file of a form, under the name and type its sender claims."""
-
-    filename: str
-    content_type: str
-    content: bytes = field(repr=False)
 
 
 def parameters(header: str) -> dict[str, str]:

@@ -1,0 +1,79 @@
+"""What clients send of an avatar: a file in a form, or what a profile showed them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Annotated, Any
+
+from chalicelib.bodies.rules import UNSET, Rule, TakenAs, filled
+from chalicelib.domain.uploads import LARGEST_UPLOAD, Upload
+
+_EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".gif"})
+_SIGNATURES = {
+    b"\x89PNG\r\n\x1a\n": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF87a": "image/gif",
+    b"GIF89a": "image/gif",
+}
+_SAYS_NOTHING = "application/octet-stream"
+_ALIASES: Mapping[str, str] = {"image/jpg": "image/jpeg", "image/pjpeg": "image/jpeg"}
+
+
+def _is_upload(value: Any) -> bool:
+    return isinstance(value, Upload) and 0 < len(value.content) <= LARGEST_UPLOAD
+
+
+def _has_extension(value: Any) -> bool:
+    return isinstance(value, Upload) and _extension(value.filename) in _EXTENSIONS
+
+
+def _extension(filename: str) -> str:
+    return PurePath(filename).suffix.lower()
+
+
+def _is_of_its_type(value: Any) -> bool:
+    """Whether a file is a picture by its content, and not one of another type than it claims."""
+    if not isinstance(value, Upload):
+        return False
+    claimed = value.content_type.partition(";")[0].strip().lower() or _SAYS_NOTHING
+    found = _type_of(value.content)
+    return found is not None and _ALIASES.get(claimed, claimed) in (found, _SAYS_NOTHING)
+
+
+def _type_of(content: bytes) -> str | None:
+    types = (kind for signature, kind in _SIGNATURES.items() if content.startswith(signature))
+    return next(types, None)
+
+
+def _if_new(sent: Any) -> Any:
+    """Nothing, where the profile is sent back as it was shown: clients do so with each change."""
+    is_shown = isinstance(sent, dict) and "file" not in sent and (not sent or "url" in sent)
+    return UNSET if is_shown else sent
+
+
+if_new = TakenAs(_if_new)
+valid_uploaded_file = Rule(
+    "validUploadedFile",
+    f"The {{field}} should arrive whole, in a form, and have at most {LARGEST_UPLOAD >> 20} MB.",
+    _is_upload,
+    gives=Upload,
+    schema={"type": "string", "format": "binary", "contentMediaType": "image/*"},
+)
+valid_extension = Rule(
+    "validExtension",
+    "The name of the {field} should end in .png, .jpg, .jpeg or .gif.",
+    _has_extension,
+)
+valid_mime_type = Rule(
+    "validMimeType",
+    "The {field} should be a PNG, JPEG or GIF, and be sent as what it is.",
+    _is_of_its_type,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AvatarBody:
+    file: Annotated[Any, filled, valid_uploaded_file, valid_extension, valid_mime_type]
+    """An `Upload`: a part of a form that is sent by POST."""

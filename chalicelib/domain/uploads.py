@@ -1,0 +1,17 @@
+"""A file as a form brings it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+LARGEST_UPLOAD = 5 * 1024 * 1024
+"""Bytes of one file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file of a form, under the name and type its sender claims."""
+
+    filename: str
+    content_type: str
+    content: bytes = field(repr=False)
