@@ -1,0 +1,105 @@
+"""Self-registration: the domains whose people may register without an invitation.
+
+One row says so, and while there is none nobody may. Who registers holds the row as it was
+read: after it was changed or removed, nobody comes in by what it said before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.registration import SelfRegistrationBody
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.addresses import domain_of
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import new_id
+from chalicelib.settings import settings
+from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import Check, timestamp_text
+from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.reading import Rows
+from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of
+from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
+
+INVALID = "Could not validate the self registration settings."
+KEY = Setting.named(SELF_REGISTRATION)
+"""The row `of` needs, to be read together with others."""
+_CHANGED = "self-registration"
+"""The mail that tells administrators who may register from now on."""
+
+
+def of(rows: Rows) -> Setting | None:
+    return rows.find(Setting, SELF_REGISTRATION)
+
+
+def find() -> Setting | None:
+    return of(reading.read([KEY]))
+
+
+def allows(row: Setting | None, address: str) -> bool:
+    """Whether a person of this address may register."""
+    return domain_of(address) in value_of(row).get("allowed_domains", ())
+
+
+def unchanged(row: Setting) -> Check:
+    return Check(KEY, as_read(row))
+
+
+def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
+    """Let people of these domains register, and of no others.
+
+    The one row there is is replaced, and keeps its identifier. It is written over what was
+    read, by who is an administrator then, and all administrators are told.
+    """
+    body = draft.read(INVALID)
+    stored = find()
+    value = _named(actor, stored) | {"allowed_domains": body.data.allowed_domains}
+    row = Setting(SELF_REGISTRATION, value=value, modified=clock.now(), modified_by=actor.id)
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.put(row, provided=as_read(stored))
+        _record(tx, actor, value, "updated")
+    _tell(actor, value)
+    return row
+
+
+def delete(actor: Actor, setting_id: str) -> None:
+    """Let nobody register any more."""
+    stored = find()
+    value = value_of(stored)
+    if value.get("id") != setting_id:
+        raise NotFound("The self registration setting does not exist.")
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.delete(KEY, provided=as_read(stored))
+        _record(tx, actor, value | {"allowed_domains": []}, "deleted")
+    _tell(actor, value)
+
+
+def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
+    """What stays of the row through all its changes."""
+    if stored is None:
+        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
+    kept = value_of(stored)
+    return {name: kept[name] for name in ("id", "created", "created_by")}
+
+
+def _record(tx: Transaction, actor: Actor, value: dict[str, Any], verb: str) -> None:
+    link = f"{settings.base_url}/app/administration/self-registration"
+    domains = ", ".join(value["allowed_domains"])
+    tx.create(Mail.to(ADMINISTRATORS, _CHANGED, domains=domains, link=link))
+    tx.create(ActionLog.of(value["id"], f"SelfRegistration.{verb}", actor.id, actor.caller))
+
+
+def _tell(actor: Actor, value: dict[str, Any]) -> None:
+    audit.write(
+        "self-registration",
+        actor=actor.id,
+        object=value["id"],
+        result="success",
+        request_id=actor.caller.request_id,
+    )
