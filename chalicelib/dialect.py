@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chalicelib.settings import settings
@@ -16,11 +17,25 @@ class Dialect:
     """Mobile apps refresh their token on 401 only; the specification says 403."""
     longest_name: int
     """Characters of a v4 name and username; the served definitions say the same number."""
+    wraps_simulated_users: bool
+    """Whether a simulated share names users by `{"User": {"id": ...}}`, or by identifier only."""
+    user_count: Callable[[int], int | str]
+    """How the share search gives the number of a group's members."""
 
 
 DIALECTS = {
-    "specification": Dialect(unauthenticated_status=403, longest_name=64),
-    "clients": Dialect(unauthenticated_status=401, longest_name=255),
+    "specification": Dialect(
+        unauthenticated_status=403,
+        longest_name=64,
+        wraps_simulated_users=False,
+        user_count=str,
+    ),
+    "clients": Dialect(
+        unauthenticated_status=401,
+        longest_name=255,
+        wraps_simulated_users=True,
+        user_count=int,
+    ),
 }
 
 dialect = DIALECTS[settings.dialect]

@@ -13,27 +13,40 @@ from enum import Enum
 class Right(Enum):
     READ = ("GetItem", "BatchGetItem", "Query", "ConditionCheckItem")
     WRITE = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
+    SCAN = ("Scan",)
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     name: str
     modules: tuple[str, ...]
-    """Routes modules served by the group's function."""
+    """Routes modules served by the group's function; of a worker, the one that is it."""
     reads: frozenset[str] = frozenset()
     writes: frozenset[str] = frozenset()
+    scans: frozenset[str] = frozenset()
+    """Tables read from end to end, which no request does."""
+    avatars: frozenset[str] = frozenset()
+    """What the function may do with the objects of avatars."""
     holds_private_keys: bool = False
+    makes_private_keys: bool = False
+    """Whether the function may store them, which it does where there are none."""
+    is_scheduled: bool = False
+
+    def rights_to(self, table: str) -> tuple[Right, ...]:
+        named = {Right.READ: self.reads, Right.WRITE: self.writes, Right.SCAN: self.scans}
+        return tuple(right for right, tables in named.items() if table in tables)
 
     def allows(self, action: str, table: str) -> bool:
-        return (table in self.reads and action in Right.READ.value) or (
-            table in self.writes and action in Right.WRITE.value
-        )
+        return any(action in right.value for right in self.rights_to(table))
 
 
-_CALLER = frozenset({"users", "tokens", "settings"})
-"""What verifying a caller reads: his row, his session and the public signing keys."""
+_CALLER = frozenset({"users", "tokens", "settings", "operations"})
+"""What verifying a caller reads: his row, his session, the public signing keys, and what a
+large change that is not yet applied will make of his row."""
 _SESSION = frozenset({"tokens"})
 """What a request by cookie writes: its session's idle time."""
+_SHARED = frozenset({"resources", "holdings", "groups", "memberships", "group_items"})
+"""What sharing is made of. Who changes any of it may have to finish another's large change."""
 
 GROUPS = (
     Group(
@@ -45,21 +58,30 @@ GROUPS = (
     ),
     Group(
         "users",
-        modules=("users", "gpgkeys", "roles", "account"),
-        reads=_CALLER | {"claims", "gpgkeys", "resources"},
-        writes=_SESSION | {"users", "claims", "action_logs", "outbox"},
+        modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
+        reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
+        writes=_SESSION
+        | _SHARED
+        | {"users", "gpgkeys", "claims", "settings", "action_logs", "outbox", "operations"},
+        avatars=frozenset({"PutObject", "DeleteObject"}),
     ),
     Group(
         "resources",
-        modules=("resources", "resource_types"),
-        reads=_CALLER | {"resources", "holdings", "gpgkeys", "claims", "operations"},
-        writes=_SESSION | {"resources", "holdings", "settings", "action_logs", "operations"},
+        modules=("resources", "share", "resource_types", "favorites", "comments"),
+        reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
+        writes=_SESSION | _SHARED | {"comments", "users", "settings", "action_logs", "operations"},
     ),
     Group(
         "secrets",
         modules=("secrets",),
-        reads=_CALLER | {"resources", "holdings", "operations"},
+        reads=_CALLER | {"resources", "holdings"},
         writes=_SESSION | {"resources", "holdings", "action_logs", "operations"},
+    ),
+    Group(
+        "groups",
+        modules=("groups", "group_deletion"),
+        reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
+        writes=_SESSION | _SHARED | {"users", "claims", "action_logs", "operations"},
     ),
     Group(
         "settings",
@@ -67,10 +89,32 @@ GROUPS = (
         reads=_CALLER,
         writes=_SESSION,
     ),
-    Group("public", modules=("public", "avatars")),
+    Group("public", modules=("public", "avatars"), avatars=frozenset({"GetObject"})),
 )
 CATCH_ALL = "public"
 """The least privileged group: what no endpoint answers goes there."""
+
+WORKERS = (
+    Group(
+        "sweeper",
+        modules=("sweeper",),
+        reads=frozenset({"operations", "users", "groups", "resources"}),
+        writes=_SHARED | {"operations", "users"},
+        scans=frozenset({"operations"}),
+        avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
+        is_scheduled=True,
+    ),
+    Group(
+        "founder",
+        modules=("founder",),
+        reads=frozenset({"settings", "users"}),
+        writes=frozenset({"settings", "users", "claims", "tokens", "outbox", "action_logs"}),
+        holds_private_keys=True,
+        makes_private_keys=True,
+    ),
+)
+"""What runs without a request, on a schedule or called by who runs the service: each a function
+with rights of its own."""
 
 
 def served(name: str | None) -> tuple[Group, ...]:

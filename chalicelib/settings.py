@@ -20,6 +20,9 @@ class Settings:
     dynamodb_endpoint: str | None
     key_folder: Path | None
     """Where private keys lie on one machine; in the cloud they are secrets."""
+    avatar_bucket: str | None
+    avatar_folder: Path | None
+    """Where avatars lie on one machine, in a folder of their own; in the cloud in a bucket."""
     openpgp_secret: str | None
     jwt_secret: str | None
     parallel_calls: int
@@ -36,7 +39,7 @@ class Settings:
     @classmethod
     def from_environment(cls) -> Settings:
         env = os.environ
-        keys = env.get("KEY_FOLDER")
+        keys, avatars = env.get("KEY_FOLDER"), env.get("AVATAR_FOLDER")
         return cls(
             base_url=env.get("BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
             dialect=env.get("DIALECT", "specification"),
@@ -45,6 +48,8 @@ class Settings:
             region=env.get("AWS_REGION", "eu-west-1"),
             dynamodb_endpoint=env.get("DYNAMODB_ENDPOINT") or None,
             key_folder=Path(keys) if keys else None,
+            avatar_bucket=env.get("AVATAR_BUCKET") or None,
+            avatar_folder=Path(avatars) if avatars else None,
             openpgp_secret=env.get("OPENPGP_SECRET") or None,
             jwt_secret=env.get("JWT_SECRET") or None,
             parallel_calls=int(env.get("PARALLEL_CALLS", "8")),

@@ -18,6 +18,7 @@ import chalicelib.tables
 from chalicelib.settings import settings
 from chalicelib.tables.base import Table, TimestampAttribute, every_table
 from chalicelib.web.endpoint import Route
+from infra.cloud import costs, pages
 from infra.endpoints import Served, every_endpoint
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -130,7 +131,13 @@ def _line(cells: Any) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-PAGES = {"endpoints.md": endpoints, "tables.md": tables}
+PAGES = {
+    "endpoints.md": endpoints,
+    "tables.md": tables,
+    "iam.md": pages.iam,
+    "quotas.md": pages.quotas,
+    "costs.md": costs.page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -18,7 +18,7 @@ from chalicelib.domain.ids import named_id
 from chalicelib.services.description import FILE
 from chalicelib.web import filters
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS, SESSION_COOKIE
-from chalicelib.web.endpoint import Route, as_is
+from chalicelib.web.endpoint import Route, View, as_is
 from chalicelib.web.filters import Filter, Takes
 from chalicelib.web.query import LARGEST_LIMIT, LARGEST_PAGE
 from chalicelib.web.reply import Bare, Moved, Picture, Reply
@@ -176,7 +176,18 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
         str(int(status)): {"$ref": f"#/components/responses/{_REFUSALS[status][0]}"}
         for status in _refusals(route)
     }
+    if route.blocked is not None:
+        refusals["400"] = _blocked(route.blocked, schemas)
     return {**_success(route, schemas), **refusals}
+
+
+def _blocked(view: View, schemas: Schemas) -> Schema:
+    """The refusal of what is invalid, or of what something stands in the way of."""
+    shape = schemas.of(get_type_hints(view, include_extras=True)["return"])
+    invalid = {"$ref": "#/components/schemas/Refusal"}
+    either = {"anyOf": [invalid, _envelope(shape, is_paginated=False)]}
+    about = "Invalid, or something has to be done first; the body says what."
+    return {"description": about, "content": {"application/json": {"schema": either}}}
 
 
 def _success(route: Route, schemas: Schemas) -> dict[str, Any]:

@@ -158,5 +158,5 @@ def _merged(schema: Schema, more: Mapping[str, Any]) -> Schema:
 
 
 def _not_empty(schema: Schema) -> Schema:
-    least = {"string": "minLength", "array": "minItems"}.get(schema.get("type", ""))
+    least = {"string": "minLength", "array": "minItems"}.get(str(schema.get("type", "")))
     return {**schema, least: 1} if least else schema

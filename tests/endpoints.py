@@ -43,8 +43,8 @@ def has_body(route: Route) -> bool:
 
 
 def has_id(route: Route) -> bool:
-    """Whether the path names things; of avatars any may be asked for."""
-    return bool(route.path_names) and route.group != "avatars"
+    """Whether the path names things; of avatars, and by the old search, any may be asked for."""
+    return bool(route.path_names) and route.group != "avatars" and "search" not in route.path
 
 
 def path_of(route: Route, ids: Mapping[str, str] | None = None) -> str:
@@ -59,13 +59,29 @@ def things_of(ada: Somebody) -> dict[str, str]:
     """Identifiers that lead to something Ada may see, by the name paths give them."""
     secret = message("secret", ada.key.public)
     sent = {"name": "mail", "secrets": [{"data": secret}]}
+    opened = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
+    resource_id = ada.client.post("/resources.json", sent).body["id"]
     return {
         "user": ada.id,
         "user_id": ada.id,
         "gpgkey_id": ada.gpgkey_id,
         "resource_type_id": resource_types.DEFAULT.id,
-        "resource_id": ada.client.post("/resources.json", sent).body["id"],
+        "setting_id": ada.client.put("/self-registration/settings.json", opened).body["id"],
+        "resource_id": resource_id,
+        "favorite_id": ada.client.post(f"/favorites/resource/{resource_id}.json").body["id"],
+        "comment_id": _comment(ada, resource_id),
+        "group": _group(ada),
     }
+
+
+def _comment(who: Somebody, resource_id: str) -> str:
+    sent = {"content": "hello"}
+    return str(who.client.post(f"/comments/resource/{resource_id}.json", sent).body["id"])
+
+
+def _group(who: Somebody) -> str:
+    sent = {"name": "team", "groups_users": [{"user_id": who.id, "is_admin": True}]}
+    return str(who.client.post("/groups.json", sent).body["id"])
 
 
 def ask(route: Route, path: str, member: Client, **options: Any) -> Response:

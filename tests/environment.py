@@ -23,9 +23,10 @@ def prepare() -> None:
         "AWS_REGION": "eu-west-1",
         "BASE_URL": BASE_URL,
         "KEY_FOLDER": str(folder),
+        "AVATAR_FOLDER": str(folder),
         "TABLE_PREFIX": "test-",
         "PARALLEL_CALLS": "1",
         "LOGIN_LIMIT": "0",
     }
-    for name in ("ENDPOINT_GROUP", "DYNAMODB_ENDPOINT"):
+    for name in ("ENDPOINT_GROUP", "DYNAMODB_ENDPOINT", "AVATAR_BUCKET"):
         os.environ.pop(name, None)

@@ -66,6 +66,8 @@ class Call:
     """Without the tenant's prefix, each once, in the order of the request."""
     rows: int
     """How many rows came back, or were sent to be written or checked."""
+    checked: int
+    """How many of these a transaction only checked."""
     branch: tuple[int, int] | None
     """Which of the calls made together it belongs to; `None` when it was made alone."""
 
@@ -87,7 +89,8 @@ class Recorder(Around):
         finally:
             tables = tuple(dict.fromkeys(_tables(parameters)))
             rows = _count(operation, parameters, answer)
-            self.calls.append(Call(operation, tables, rows, current_branch.get()))
+            checked = 0 if answer is None else _count_checked(parameters)
+            self.calls.append(Call(operation, tables, rows, checked, current_branch.get()))
         return answer
 
     @property
@@ -117,6 +120,11 @@ class Recorder(Around):
         """Rows sent in writes; checked ones too, since they cost the same."""
         return sum(call.rows for call in self.calls if call.is_write)
 
+    @property
+    def rows_checked(self) -> int:
+        """Rows among those written that stayed as they were."""
+        return sum(call.checked for call in self.calls)
+
 
 def _tables(parameters: Json) -> Iterator[str]:
     if "TransactItems" in parameters:
@@ -139,6 +147,10 @@ def _count(operation: str, parameters: Json, answer: Json | None) -> int:
     if operation == "BatchGetItem":
         return sum(map(len, answer["Responses"].values()))
     return len(answer["Items"]) if "Items" in answer else 1
+
+
+def _count_checked(parameters: Json) -> int:
+    return sum("ConditionCheck" in line for line in parameters.get("TransactItems", ()))
 
 
 # Failing

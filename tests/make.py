@@ -18,7 +18,10 @@ from chalicelib.tables import writing
 from chalicelib.tables.base import Table
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.memberships import Membership
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
@@ -112,20 +115,33 @@ def crowd(count: int) -> tuple[Somebody, ...]:
 
 @dataclass(frozen=True)
 class Team:
-    """A group of the tests: what its members' rows say of it."""
+    """A group of the tests."""
 
     id: GroupId
     members: tuple[Somebody, ...]
 
 
-def group(*members: Somebody) -> Team:
-    """A group of these members; the first manages it."""
+def group(*members: Somebody, name: str | None = None, managers: int = 1) -> Team:
+    """A group of these members; the first of them, or so many, manage it."""
     team = Team(GroupId(new_id()), members)
-    for member in members:
-        row = User.get(member.id)
-        belonging = Belonging(new_id(), is_admin=member is members[0], created=clock.now())
-        row.groups = {**row.groups, team.id: belonging}
-        row.save()
+    now = clock.now()
+    row = Group(
+        team.id,
+        name=name or f"group {team.id}",
+        created=now,
+        modified=now,
+        created_by=members[0].id,
+        modified_by=members[0].id,
+    )
+    row.save()
+    Claim.group(row.name, row.id).save()
+    for number, member in enumerate(members):
+        is_admin = number < managers
+        user_row = User.get(member.id)
+        belonging = Belonging(new_id(), is_admin=is_admin, created=now)
+        user_row.groups = {**user_row.groups, team.id: belonging}
+        user_row.save()
+        Membership(team.id, member.id, id=belonging.id, is_admin=is_admin, created=now).save()
     return team
 
 
@@ -154,6 +170,7 @@ def resource(
     row.save()
     holders = {who for holder in granted for who in _users(holder)}
     writing.put_all(_holding(who, row) for who in holders)
+    writing.put_all(GroupItem(each.id, row.id) for each in granted if isinstance(each, Team))
     return ResourceId(row.id)
 
 

@@ -13,7 +13,7 @@ from chalicelib.tables.base import every_table
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import Mail
 from chalicelib.tables.users import User
-from tests.client import Client
+from tests.client import Client, Response
 from tests.endpoints import CSRF_PAIR
 from tests.make import Somebody
 from tests.storage import Storage
@@ -68,6 +68,11 @@ def invitation(name: str = "dave", **members: Any) -> dict[str, Any]:
 def invite(store: Storage, by: Somebody, name: str = "dave") -> Invited:
     response = by.client.post("/users.json", invitation(name))
     assert response.status == 200, response.json
+    return invited(store, response)
+
+
+def invited(store: Storage, response: Response) -> Invited:
+    """The person of an invitation that was answered, with the link of his mail."""
     user_id = response.body["id"]
     [mail] = [mail for mail in mails(store) if user_id in link_of(mail)]
     return Invited(user_id, token_of(mail))
@@ -93,6 +98,18 @@ def link_of(mail: Mail) -> str:
 
 def token_of(mail: Mail) -> str:
     return link_of(mail).partition("?")[0].rpartition("/")[2]
+
+
+def let_in(by: Somebody, *domains: str) -> str:
+    """Open the registration for people of these domains; return the identifier of that."""
+    sent = {"provider": "email_domains", "data": {"allowed_domains": domains or ["example.com"]}}
+    response = by.client.put("/self-registration/settings.json", sent)
+    assert response.status == 200, response.json
+    return str(response.body["id"])
+
+
+def register(client: Client, name: str = "dave", **members: Any) -> Any:
+    return client.post("/users/register.json", invitation(name, **members), **CSRF_PAIR)
 
 
 def recover(client: Client, **body: Any) -> Any:

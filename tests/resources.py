@@ -7,10 +7,12 @@ from typing import Any
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
-from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.ids import ResourceId, new_id
+from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import (
     METADATA_KEYS,
@@ -18,6 +20,7 @@ from chalicelib.tables.settings import (
     RESOURCE_TYPES,
     Setting,
 )
+from chalicelib.tables.users import User
 from tests.client import Response
 from tests.keys import message
 from tests.make import Somebody
@@ -108,6 +111,33 @@ def secrets_of(users: Iterable[Somebody], resource_id: str) -> set[str | None]:
     keys = [Holding.of(who.id, ResourceId(resource_id)) for who in users]
     rows = reading.read(keys)
     return {(rows.raw(key) or {}).get("secret_data", {}).get("S") for key in keys}
+
+
+def give(resource_id: str, who: Somebody, type_: PermissionType) -> None:
+    """Share a resource as a request would: with a secret, and at the next version."""
+    row = stored(resource_id)
+    Holding(who.id, resource_id, **Holding.new_secret("given", who.id, "revision")).save()
+    now = clock.now()
+    given = Permission(new_id(), "User", who.id, type_, now, now)
+    row.permissions = {**row.permissions, who.id: given}
+    row.version += 1
+    row.save()
+
+
+def take(resource_id: str, who: Somebody) -> None:
+    """Take access away, as a request would."""
+    row = stored(resource_id)
+    row.permissions = {h: each for h, each in row.permissions.items() if h != who.id}
+    row.version += 1
+    row.save()
+    Holding.get(who.id, resource_id).delete()
+
+
+def leave(who: Somebody) -> None:
+    """Leave all groups."""
+    row = User.get(who.id)
+    row.groups = {}
+    row.save()
 
 
 def actions(store: Storage, subject: str) -> list[str]:

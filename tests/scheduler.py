@@ -145,6 +145,11 @@ class Race:
         """Whose calls were made, one after the other: what to repeat by `repeat`."""
         return [turn.taken for turn in self.turns]
 
+    @property
+    def switches(self) -> int:
+        """How often a turn was taken away from a handler that could have gone on."""
+        return _switches(self.turns, self.order)
+
 
 def races(
     *, limit: int = LIMIT, switches: int = FEW_SWITCHES, sampled: int = SAMPLED, seed: int = 1

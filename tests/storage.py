@@ -8,22 +8,49 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from hashlib import sha256
 from typing import Any, Protocol
 
 from chalicelib.tables.base import every_table
 from chalicelib.tables.connection import connection
 from infra.local.engine import Engine
+from infra.local.mini import mini
 from infra.local.strict import Strict
 from tests.environment import ENGINE
 
 Item = dict[str, Any]
+Contents = dict[str, Any]
+"""All rows of all tables, as one storage keeps them."""
 
 
 class Storage(Protocol):
     def empty(self) -> None: ...
 
     def rows(self, table: str) -> list[Item]: ...
+
+    def contents(self) -> Contents:
+        """All that is stored now, to be put back later as often as wanted."""
+        ...
+
+    def put_back(self, contents: Contents) -> None: ...
+
+
+class EmbeddedStorage(Engine):
+    def contents(self) -> Contents:
+        with self._tables.turn():
+            return {name: _shallow(table["items"]) for name, table in mini._tables.items()}
+
+    def put_back(self, contents: Contents) -> None:
+        with self._tables.turn():
+            self._tables.empty()
+            for name, partitions in contents.items():
+                mini._tables[name]["items"].update(_shallow(partitions))
+
+
+def _shallow(partitions: dict[str, Any]) -> dict[str, Any]:
+    """The same rows, of which none is ever changed in place (`infra/local/mini.py`)."""
+    return {partition: dict(rows) for partition, rows in partitions.items()}
 
 
 class MotoStorage:
@@ -33,6 +60,13 @@ class MotoStorage:
 
     def rows(self, table: str) -> list[Item]:
         return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
+
+    def contents(self) -> Contents:
+        return {name: deepcopy(table.items) for name, table in self._tables.items()}
+
+    def put_back(self, contents: Contents) -> None:
+        for name, items in contents.items():
+            self._tables[name].items = deepcopy(items)
 
     @property
     def _tables(self) -> dict[str, Any]:
@@ -46,7 +80,7 @@ class MotoStorage:
 def opened() -> Iterator[Storage]:
     """The storage of this process, with all tables made."""
     if ENGINE == "embedded":
-        engine = Engine()
+        engine = EmbeddedStorage()
         engine.attach(connection.client)
         with _made(engine):
             yield engine

@@ -1,4 +1,4 @@
-"""Bodies of guests: registration, recovery requests, and the proofs that end a setup.
+"""Bodies of guests: recovery requests, and the proofs that end a setup.
 
 Most of these steps refuse with one message instead of field errors, and look things up
 between two of them; so a body is read whole, and each member is required when its turn comes.
@@ -9,13 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import (
     email,
     if_object,
     in_list,
     meant,
-    not_empty,
     required,
     utf8,
     uuid,
@@ -26,21 +24,6 @@ from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.locales import find_locale
 
 CASES = ("default", "lost-passphrase")
-
-
-@dataclass(frozen=True, slots=True)
-class EmailBody:
-    """The address of someone who would register."""
-
-    email: Annotated[str, not_empty, email]
-
-
-def read_registrant(draft: Draft[object]) -> EmailBody:
-    """The address alone of a registration, which is looked at before all else."""
-    address = draft.members.get("username")
-    return Draft(EmailBody, {"email": address}).read(
-        "The self registration data could not be validated."
-    )
 
 
 @dataclass(frozen=True, slots=True)

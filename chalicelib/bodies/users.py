@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
+from chalicelib.bodies.avatars import AvatarBody, if_new
 from chalicelib.bodies.rules import (
     UNSET,
     Unset,
@@ -28,8 +29,6 @@ class ProfileBody:
 
 @dataclass(frozen=True, slots=True)
 class InvitationBody:
-    """Also what a guest registers with, who may not choose role and suspension."""
-
     username: Annotated[str, not_empty, email, max_length(255)]
     profile: Annotated[ProfileBody, not_empty]
     role_id: Annotated[str | None, uuid] = None
@@ -40,6 +39,7 @@ class InvitationBody:
 class ProfileEditBody:
     first_name: Annotated[str | Unset, not_empty, utf8, max_length(255)] = UNSET
     last_name: Annotated[str | Unset, not_empty, utf8, max_length(255)] = UNSET
+    avatar: Annotated[AvatarBody | Unset | None, if_new] = UNSET
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""E-mail addresses, in the letters of any script."""
+"""E-mail addresses and their domains, in the letters of any script."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ _LABEL_SIGNS = frozenset("0123456789-")
 _LONGEST = 320
 _LONGEST_KEY = 1024
 """Bytes: a folded address is a key of the directory, and DynamoDB's keys end there."""
+_LONGEST_DOMAIN = 253
 _LONGEST_LABEL = 63
 _SHORTEST_TOP = 2
 
@@ -18,16 +19,31 @@ def is_address(text: object) -> bool:
     if not isinstance(text, str) or len(text) > _LONGEST:
         return False
     local, at, domain = text.partition("@")
-    *labels, top = domain.split(".")
     return (
         at == "@"
         and "=?" not in local  # a mailer would take it for encoded text, breaks included
         and all(_is_atom(atom) for atom in local.split("."))
-        and bool(labels)
-        and all(_is_label(label) for label in labels)
-        and _is_top(top)
+        and _is_dotted(domain)
         and len(text.casefold().encode()) <= _LONGEST_KEY
     )
+
+
+def is_domain(text: object) -> bool:
+    """Whether `text` is what may stand behind the sign of an address."""
+    return isinstance(text, str) and len(text) <= _LONGEST_DOMAIN and _is_dotted(text)
+
+
+def domain_of(address: str) -> str:
+    """The domain of an address, in the one form domains are compared in.
+
+    Lower case, and not folded: `straße.de` and `strasse.de` have different owners.
+    """
+    return address.partition("@")[2].lower()
+
+
+def _is_dotted(domain: str) -> bool:
+    *labels, top = domain.split(".")
+    return bool(labels) and all(_is_label(label) for label in labels) and _is_top(top)
 
 
 def _is_atom(text: str) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Union
 
-FieldErrors = Mapping[str, Union[str, "FieldErrors"]]
-"""`{field: {rule: message}}`, nested as deeply as the body is; list items by index."""
+FieldErrors = Mapping[str, Union[str, list[str], "FieldErrors"]]
+"""`{field: {rule: message}}`, nested as deeply as the body is; list items by index.
+
+Of one rule the API has a list of messages.
+"""
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, not an accident
@@ -20,6 +23,14 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an accident
 
 class Invalid(Refusal):
     """The data does not validate; `errors` says which field breaks which rule."""
+
+
+class Blocked(Invalid):
+    """Something else has to be done first; the endpoint shows what stands in the way."""
+
+    def __init__(self, message: str, obstacles: object) -> None:
+        super().__init__(message)
+        self.obstacles = obstacles
 
 
 class Unauthenticated(Refusal):

@@ -10,9 +10,12 @@ UserId = NewType("UserId", str)
 GroupId = NewType("GroupId", str)
 RoleId = NewType("RoleId", str)
 GpgkeyId = NewType("GpgkeyId", str)
+AvatarId = NewType("AvatarId", str)
 ResourceId = NewType("ResourceId", str)
 ResourceTypeId = NewType("ResourceTypeId", str)
 FolderId = NewType("FolderId", str)
+FavoriteId = NewType("FavoriteId", str)
+CommentId = NewType("CommentId", str)
 AcoId = ResourceId | FolderId
 
 NAMESPACE = UUID("d5447ca1-950f-459d-8b20-86ddfdd0f922")

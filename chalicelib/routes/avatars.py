@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.actor import Access
+from chalicelib.services import avatars
 from chalicelib.views import avatars as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Picture
@@ -14,9 +15,10 @@ _JPEG, _PNG = "image/jpeg", "image/png"
 
 
 @endpoints.get("/avatars/view/{avatar}/{avatar_format}", action=_ACTION, access=Access.PUBLIC)
-def view(**_: str) -> Picture:
-    """Show the placeholder, whatever avatar is asked for."""
-    return Picture(views.PLACEHOLDER, content_type=_JPEG)
+def view(avatar: str, avatar_format: str) -> Picture:
+    """Show an avatar as medium.jpg or small.jpg, and the placeholder for whatever is none."""
+    picture = avatars.find(avatar, avatar_format)
+    return Picture(picture or views.PLACEHOLDER, content_type=_JPEG)
 
 
 @endpoints.get("/img/avatar/user_medium.png", action=_ACTION, access=Access.PUBLIC)

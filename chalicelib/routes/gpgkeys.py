@@ -7,6 +7,7 @@ from collections.abc import Callable
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
 from chalicelib.services import gpgkeys
+from chalicelib.tables.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views import gpgkeys as views
 from chalicelib.web.endpoint import Endpoints
@@ -16,7 +17,7 @@ from chalicelib.web.reply import Reply
 
 endpoints = Endpoints(__name__)
 
-SORTS: dict[str, Callable[[Gpgkey], str]] = {"Gpgkeys.key_id": lambda row: row.key_id}
+SORTS: dict[str, Callable[[RawRow], str]] = {"Gpgkeys.key_id": lambda row: row["key_id"]["S"]}
 LIST = Options(
     filters={
         "modified-after": timestamp,

@@ -10,11 +10,13 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.ids import ResourceId
-from chalicelib.services import people, resource_lists, resource_updates, resources
+from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.services import permissions, resource_lists, resource_updates, resources
 from chalicelib.services.resource_lists import Permission, Wanted
 from chalicelib.services.resources import Seen
 from chalicelib.views import resources as views
+from chalicelib.views.holders import Holders
+from chalicelib.views.permissions import permission_of
 from chalicelib.web.endpoint import Endpoints, nothing
 from chalicelib.web.filters import boolean, ids, one_id, one_of
 from chalicelib.web.query import Options, Query, paginate
@@ -55,15 +57,15 @@ _MEMBERS: dict[str, views.Contained] = {
     "secret": views.add_secrets,
     "resource-type": views.add_resource_type,
     "permissions": views.add_permissions,
-    "permissions.group": views.add_permission_groups,
 }
-"""What each contain option adds; `permissions` stands before what goes into it."""
-_USERS: dict[str, views.ContainedUsers] = {
+"""What each contain option adds."""
+_HOLDERS: dict[str, views.ContainedHolders] = {
     "creator": views.add_creator,
     "modifier": views.add_modifier,
     "permissions.user.profile": views.add_permission_users,
+    "permissions.group": views.add_permission_groups,
 }
-"""What each adds of users, who are read when it is known which."""
+"""What each adds of users and groups, which are read when it is known which."""
 
 
 @endpoints.get(
@@ -80,7 +82,7 @@ def index(actor: Actor, query: Query) -> Reply:
     page, pagination = paginate(_sorted(found, query), query)
     if with_secrets:
         resource_lists.log_secret_reads(actor, [shown["id"] for shown in page])
-    return Reply(_with_users(page, query), pagination=pagination)
+    return Reply(_with_holders(page, query), pagination=pagination)
 
 
 @endpoints.get(
@@ -96,7 +98,7 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJ
     if query.contains("secret"):
         resources.require_whole(seen)
         resource_lists.log_secret_reads(actor, [shown["id"]])
-    return _with_users([shown], query)[0]
+    return _with_holders([shown], query)[0]
 
 
 @endpoints.post(
@@ -168,44 +170,52 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def _shown(query: Query) -> Callable[[Seen, Permission], views.ResourceJson]:
-    """Makes a resource with the members the client asked for, but for those of users."""
+    """Makes a resource with the members the client asked for, but for its holders."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
     has_permission = query.contains("permission")
 
     def shown(seen: Seen, permission: Permission) -> views.ResourceJson:
-        made = views.with_members(seen, members)
+        made = views.resource(seen)
+        for add in members:
+            add(seen, made)
         if has_permission:
-            made["permission"] = views.permission_of(seen.row, *permission)
+            made["permission"] = permission_of(made["id"], *permission)
         return made
 
     return shown
 
 
-def _with_users(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
-    """The resources with the users the client asked for, each read once."""
-    members = [add for name, add in _USERS.items() if query.contains(name)]
+def _with_holders(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
+    """The resources with the users and groups the client asked for, each read once."""
+    members = [add for name, add in _HOLDERS.items() if query.contains(name)]
     if not members:
         return page
-    named = _users_in(query)
-    users = views.Users.of(people.by_id(user for shown in page for user in named(shown)))
+    found = permissions.read_holders(_users_in(page, query), _groups_in(page, query))
+    holders = Holders.of(found.users, found.groups)
     for shown in page:
         for add in members:
-            add(users, shown)
+            add(holders, shown)
     return page
 
 
-def _users_in(query: Query) -> Callable[[views.ResourceJson], list[str]]:
-    """Which users the members asked for show."""
-    is_creator, is_modifier = query.contains("creator"), query.contains("modifier")
-    has_holders = query.contains("permissions.user.profile")
+def _users_in(page: Sequence[views.ResourceJson], query: Query) -> set[UserId]:
+    """The users whom the members asked for show."""
+    users = {shown["created_by"] for shown in page} if query.contains("creator") else set()
+    if query.contains("modifier"):
+        users |= {shown["modified_by"] for shown in page}
+    if query.contains("permissions.user.profile"):
+        users |= _permitted(page, "User")
+    return set(map(UserId, users))
 
-    def users(shown: views.ResourceJson) -> list[str]:
-        named = [shown["created_by"]] if is_creator else []
-        named += [shown["modified_by"]] if is_modifier else []
-        holders = shown["permissions"] if has_holders else []
-        return named + [each["aro_foreign_key"] for each in holders if each["aro"] == "User"]
 
-    return users
+def _groups_in(page: Sequence[views.ResourceJson], query: Query) -> set[GroupId]:
+    groups = _permitted(page, "Group") if query.contains("permissions.group") else set()
+    return set(map(GroupId, groups))
+
+
+def _permitted(page: Sequence[views.ResourceJson], aro: str) -> set[str]:
+    held = (each for shown in page for each in shown["permissions"])
+    return {each["aro_foreign_key"] for each in held if each["aro"] == aro}
 
 
 def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
@@ -213,7 +223,7 @@ def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
 
 
 def _strongest(actor: Actor, seen: Seen) -> Permission:
-    found = resource_lists.strongest(actor, seen.row)
+    found = resource_lists.strongest(resource_lists.holders_of(actor), seen.row)
     if found is None:
         raise NotFound(resources.MISSING)
     return found

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
-from chalicelib.services import people, user_edits, users
+from chalicelib.services import user_edits, user_lists, users
 from chalicelib.services.people import Person
-from chalicelib.services.users import Wanted
-from chalicelib.tables.users import User
+from chalicelib.services.user_lists import Wanted
+from chalicelib.views import gpgkeys
 from chalicelib.views import users as views
 from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints, nothing, text
@@ -24,20 +22,19 @@ from chalicelib.web.reply import Reply
 
 endpoints = Endpoints(__name__)
 
-_NEVER = datetime.min.replace(tzinfo=UTC)
 CONTAINS = frozenset({"gpgkey", "profile", "role", "groups_users", "last_logged_in"})
-SORTS: dict[str, Callable[[User], Any]] = {
-    "Users.username": lambda user: user.username.casefold(),
-    "Users.created": lambda user: user.created,
-    "Users.modified": lambda user: user.modified,
-    "Users.last_logged_in": lambda user: user.last_logged_in or _NEVER,
-    "Profiles.first_name": lambda user: user.first_name.casefold(),
-    "Profiles.last_name": lambda user: user.last_name.casefold(),
-    "Profiles.created": lambda user: user.created,
-    "Profiles.modified": lambda user: user.modified,
+SORTS: dict[str, Callable[[views.PersonJson], str]] = {
+    "Users.username": lambda user: user["username"].casefold(),
+    "Users.created": lambda user: user["created"],
+    "Users.modified": lambda user: user["modified"],
+    "Users.last_logged_in": lambda user: user["last_logged_in"] or "",
+    "Profiles.first_name": lambda user: user["profile"]["first_name"].casefold(),
+    "Profiles.last_name": lambda user: user["profile"]["last_name"].casefold(),
+    "Profiles.created": lambda user: user["profile"]["created"],
+    "Profiles.modified": lambda user: user["profile"]["modified"],
 }
 LIST = Options(
-    contains=CONTAINS,
+    contains=CONTAINS | {views.MISSING_KEYS},
     default_contains=CONTAINS,
     aliases={"LastLoggedIn": "last_logged_in"},
     filters={
@@ -62,12 +59,12 @@ LIST = Options(
 )
 def index(actor: Actor, query: Query) -> Reply:
     """List users; those who have yet to set up only for administrators."""
-    found = users.search(actor, _wanted(query))
-    for name, descends in reversed(query.order):
-        found.sort(key=SORTS[name], reverse=descends)
-    page, pagination = paginate(found, query)
-    shown = people.with_keys(page) if query.contains("gpgkey") else map(Person, page)
-    return Reply(views.listed(shown, query.contained), pagination=pagination)
+    if query.contains(views.MISSING_KEYS):
+        users.require_sight_of_missing_keys(actor)
+    page, pagination = paginate(_sorted(_found(actor, query), query), query)
+    if query.contains("gpgkey"):
+        page = user_lists.with_keys(page, gpgkeys.gpgkey_of)
+    return Reply(views.listed(page, query.contained), pagination=pagination)
 
 
 @endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC, view=text)
@@ -80,10 +77,18 @@ def csrf_token(cookies: Mapping[str, str]) -> Reply:
     return Reply(token, cookies=(access.csrf_cookie(token),))
 
 
-@endpoints.get("/users/{user}.json", action="UsersView.view", access=Access.USER, view=views.person)
-def view(actor: Actor, user: str) -> Person:
+@endpoints.get(
+    "/users/{user}.json",
+    action="UsersView.view",
+    access=Access.USER,
+    query=Options(contains=frozenset({views.MISSING_KEYS})),
+)
+def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     """Show a user, or with `me` the caller."""
-    return users.view(actor, user)
+    found = users.view(actor, user)
+    if query.contains(views.MISSING_KEYS):
+        users.require_sight_of_missing_keys(actor, found.user.id)
+    return views.viewed(found, query.contained)
 
 
 @endpoints.post(
@@ -125,14 +130,30 @@ def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> N
     message="The user has been updated successfully.",
 )
 def edit(actor: Actor, user: str, body: Draft[UserEditBody]) -> Person:
-    """Change a user's names and, for administrators, his role and suspension."""
+    """Change a user's names and avatar and, for administrators, his role and suspension."""
     return user_edits.edit(actor, user, body)
+
+
+def _found(actor: Actor, query: Query) -> list[views.ListedPerson]:
+    """Whom the client asks for; with their keys, where those of all are shown."""
+    wanted = _wanted(query)
+    if query.contains("gpgkey") and query.limit is None:
+        return user_lists.search_with_keys(actor, wanted, views.person_of, gpgkeys.gpgkey_of)
+    return user_lists.search(actor, wanted, views.person_of)
+
+
+def _sorted(found: list[views.ListedPerson], query: Query) -> list[views.ListedPerson]:
+    """The users in the order asked for; those that are equal by username, on every page."""
+    for name, descends in reversed((*query.order, ("Users.username", False))):
+        key = SORTS[name]
+        found.sort(key=lambda each: key(each.user), reverse=descends)
+    return found
 
 
 def _wanted(query: Query) -> Wanted:
     return Wanted(
         search=query.filter("search"),
-        groups=query.filter("has-groups") or (),
+        groups=frozenset(query.filter("has-groups") or ()),
         resource_id=query.filter("has-access"),
         is_admin=query.filter("is-admin") is not None,
         is_active=query.filter("is-active"),

@@ -9,7 +9,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import people
+from chalicelib.services import memberships
 from chalicelib.tables.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -49,16 +49,12 @@ def require(
 
 
 def users_with_access(item: Item) -> set[UserId]:
-    """Return the users who have access, directly or through a group."""
-    direct = user_holders(item)
-    groups = item.permissions.keys() - direct
-    if not groups:
-        return direct
-    members = (user for user in people.everybody() if groups & user.groups.keys())
-    return direct | {UserId(user.id) for user in members}
+    """Return the users who have access now, directly or through a group."""
+    members = memberships.users_of(sorted(memberships.group_holders(item.permissions)))
+    through_groups = (user for users in members.values() for user in users)
+    return {*memberships.user_holders(item.permissions), *through_groups}
 
 
 def user_holders(item: Item) -> set[UserId]:
     """Return the users an item is shared with."""
-    permissions = item.permissions.values()
-    return {UserId(permission.aro_id) for permission in permissions if permission.aro == "User"}
+    return memberships.user_holders(item.permissions)

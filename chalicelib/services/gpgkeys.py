@@ -8,24 +8,24 @@ from datetime import datetime
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import GpgkeyId
 from chalicelib.tables import reading
+from chalicelib.tables.base import RawRow, timestamp_text
 from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 
 
 def search(
     *, is_deleted: bool, modified_after: datetime | None, users: Collection[str] | None
-) -> list[Gpgkey]:
+) -> list[RawRow]:
     """Return keys in storage order; each filter that is given narrows the list."""
     claims = Claim.of_kind(FINGERPRINT)
-    wanted = [c.subject for c in claims if users is None or c.owner in users]
-    rows = reading.read(Gpgkey.by_id(key) for key in wanted)
-    found = (rows.find(Gpgkey, key) for key in wanted)
+    keys = [Gpgkey.by_id(c.subject) for c in claims if users is None or c.owner in users]
+    rows = reading.read(keys)
+    after = "" if modified_after is None else timestamp_text(modified_after)
+    found = (rows.raw(key) for key in keys)
     return [
         row
         for row in found
-        if row is not None
-        and row.deleted == is_deleted
-        and (modified_after is None or row.modified > modified_after)
+        if row is not None and row["deleted"]["BOOL"] == is_deleted and row["modified"]["S"] > after
     ]
 
 

@@ -17,6 +17,8 @@ WELCOME = "invitation"
 """The mail by which an administrator invites."""
 REMINDER = "reminder"
 """The mail to an invited person who asked for another link himself."""
+REGISTRATION = "registration"
+"""The mail to a person who has registered by himself."""
 _RECOVERY = "recovery"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 from chalicelib.crypto import private_keys, tokens
@@ -17,21 +16,19 @@ def create_local(folder: Path) -> None:
     A key that is there is never replaced: clients know the server by it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _create(folder / private_keys.SIGNING, tokens.generate)
-    _create(folder / private_keys.OPENPGP, _server_key)
-    server_key.get()
+    create("keyhaven.local")
+
+
+def create(host: str) -> str:
+    """Make the keys the tenant lacks, and publish the set; return the OpenPGP key's fingerprint.
+
+    The OpenPGP key carries the name of the host, for people who look at it.
+    """
+    private_keys.create(private_keys.SIGNING, tokens.generate)
+    private_keys.create(private_keys.OPENPGP, lambda: _server_key(host))
     signing_keys.publish()
+    return server_key.get().fingerprint
 
 
-def _server_key() -> str:
-    return ServerKey.generate("Keyhaven <server@keyhaven.local>", "curve25519")
-
-
-def _create(path: Path, make: Callable[[], str]) -> None:
-    """Write the whole key or nothing: a start that is cut short leaves no half of one."""
-    if path.exists():
-        return
-    draft = path.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_text(make(), encoding="ascii")
-    draft.rename(path)
+def _server_key(host: str) -> str:
+    return ServerKey.generate(f"Keyhaven <server@{host}>", "curve25519")

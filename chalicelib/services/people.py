@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chalicelib.domain.ids import UserId
 from chalicelib.tables import reading
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 
@@ -34,15 +35,10 @@ def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
 
 
 def with_key(user: User) -> Person:
-    [person] = with_keys([user])
-    return person
-
-
-def with_keys(users: Sequence[User]) -> list[Person]:
-    """Return users in the same order, with their keys."""
-    keys = [user.gpgkey_id for user in users if user.gpgkey_id is not None]
-    rows = reading.read(Gpgkey.by_id(key) for key in keys)
-    return [Person(user, rows.find(Gpgkey, user.gpgkey_id or "")) for user in users]
+    if not user.gpgkey_id:
+        return Person(user)
+    rows = reading.read([Gpgkey.by_id(user.gpgkey_id)])
+    return Person(user, rows.find(Gpgkey, user.gpgkey_id))
 
 
 def everybody() -> list[User]:
@@ -56,6 +52,10 @@ def everybody() -> list[User]:
 def by_id(user_ids: Iterable[str]) -> dict[UserId, User]:
     """Return users by identifier, deleted ones included."""
     wanted = {user_id for user_id in user_ids if user_id}
-    rows = reading.read(User.by_id(user_id) for user_id in wanted)
+    return among(reading.read(User.by_id(user_id) for user_id in wanted), wanted)
+
+
+def among(rows: Rows, wanted: Iterable[str]) -> dict[UserId, User]:
+    """Return by identifier those of the users who are among rows that were read."""
     found = {UserId(user_id): rows.find(User, user_id) for user_id in wanted}
     return {user_id: user for user_id, user in found.items() if user is not None}

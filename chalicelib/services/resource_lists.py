@@ -6,7 +6,7 @@ the answer as soon as it has come.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,7 +19,7 @@ from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key, RawRow, Table
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
-from chalicelib.tables.operations import require_finished
+from chalicelib.tables.operations import require_applied
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
@@ -58,6 +58,7 @@ def search(
     It gets each with the permission through which the actor may do most.
     """
     holdings = _holdings_by_item(actor, wanted, with_secrets)
+    holders = holders_of(actor)
     settings: dict[Key, RawRow] = {}
     unfinished: list[Resource] = []
 
@@ -65,7 +66,7 @@ def search(
         if table is Setting:
             settings[TYPES] = row
             return None
-        permission = strongest(actor, row)
+        permission = strongest(holders, row)
         if permission is None or not _is_wanted(row, permission[1], wanted):
             return None
         if with_secrets and "operation" in row:
@@ -76,7 +77,7 @@ def search(
         return row["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
-    require_finished(*unfinished)
+    require_applied(*unfinished)
     hidden = deleted_types(Rows(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
 
@@ -87,11 +88,16 @@ def log_secret_reads(actor: Actor, resource_ids: Collection[str]) -> None:
     ActionLog.write_all([ActionLog.of(id_, action, actor.id, actor.caller) for id_ in resource_ids])
 
 
-def strongest(actor: Actor, row: RawRow) -> Permission | None:
-    """The holder and the permission through which the actor may do most; his own first."""
+def holders_of(actor: Actor) -> tuple[str, ...]:
+    """Through whom the actor has permissions: himself, and then his groups."""
+    return (actor.id, *actor.groups)
+
+
+def strongest(holders: Sequence[str], row: RawRow) -> Permission | None:
+    """The strongest permission that one of these has, and who; the first of equals."""
     best: Permission | None = None
     permissions = row["permissions"]["M"]
-    for holder in (actor.id, *actor.groups):
+    for holder in holders:
         entry = permissions.get(holder)
         if entry is not None and (best is None or _type(entry["M"]) > _type(best[1])):
             best = (holder, entry["M"])

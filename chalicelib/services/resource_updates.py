@@ -12,7 +12,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.resource_types import Format
-from chalicelib.services import access, metadata_settings, people, resource_rules
+from chalicelib.services import memberships, metadata_settings, people, resource_rules
+from chalicelib.services.memberships import Members
 from chalicelib.services.resources import Loaded, Seen, describe, load, stamp
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Grant, RawRow
@@ -39,12 +40,16 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
     stored = loaded.resource
     body = bodies.read_update(draft, actor.gpgkey_id, Format.V5 if stored.is_v5 else Format.V4)
     changed = _changed(actor, stored, body)
-    users = _require_fit(actor, loaded, changed, body)
+    groups = set() if body.secrets is UNSET else memberships.group_holders(stored.permissions)
+    shown = [User.by_id(user_id) for user_id in (stored.created_by, actor.id)]
+    members, rows = memberships.read(groups, *shown)
+    _require_fit(actor, loaded, changed, body, members)
     if body.secrets is not UNSET:
         changed.secret_revision = new_id()
     secrets = _secrets(actor, body, changed.secret_revision)
-    _write(actor, loaded, changed, secrets, grant)
-    return Seen(changed.serialize(), _renewed(loaded.seen.holding, secrets.get(actor.id)), users)
+    _write(actor, loaded, changed, secrets, members, grant)
+    holding = _renewed(loaded.seen.holding, secrets.get(actor.id))
+    return Seen(changed.serialize(), holding, people.among(rows, [key.hash_key for key in shown]))
 
 
 def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:
@@ -60,23 +65,15 @@ def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:
 
 
 def _require_fit(
-    actor: Actor, loaded: Loaded, changed: Resource, body: bodies.Update
-) -> Mapping[UserId, User]:
-    """Refuse what may not be stored; return the users that were read for it."""
+    actor: Actor, loaded: Loaded, changed: Resource, body: bodies.Update, members: Members
+) -> None:
+    """Refuse what may not be stored: each user with access has his secret, nobody else."""
     stored = loaded.resource
-    holders = set() if body.secrets is UNSET else access.users_with_access(stored)
-    users = people.by_id([stored.created_by, actor.id, *holders])
     errors = resource_rules.update_errors(actor, loaded.rows, stored, changed, body)
     if body.secrets is not UNSET:
-        errors |= resource_rules.secrets_errors(_entitled(holders, users), body.secrets)
+        entitled = members.with_access(stored.permissions)
+        errors |= resource_rules.secrets_errors(entitled, body.secrets)
     resource_rules.refuse_if(errors)
-    return users
-
-
-def _entitled(holders: set[UserId], users: Mapping[UserId, User]) -> list[UserId]:
-    """Who must be sent a secret; a suspended user still has his."""
-    known = (users[user_id] for user_id in holders if user_id in users)
-    return [UserId(user.id) for user in known if user.active and not user.deleted]
 
 
 def _secrets(actor: Actor, body: bodies.Update, revision: str) -> Secrets:
@@ -86,10 +83,18 @@ def _secrets(actor: Actor, body: bodies.Update, revision: str) -> Secrets:
     }
 
 
-def _write(actor: Actor, loaded: Loaded, changed: Resource, secrets: Secrets, grant: Grant) -> None:
+def _write(
+    actor: Actor,
+    loaded: Loaded,
+    changed: Resource,
+    secrets: Secrets,
+    members: Members,
+    grant: Grant,
+) -> None:
     resource_id = ResourceId(changed.id)
     with Change(loaded.resource, changed) as tx:
         tx.hold(grant)
+        members.raise_versions(tx)
         resource_rules.require_live_type(tx, changed)
         tx.create(ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller))
         if secrets:

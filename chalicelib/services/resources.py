@@ -18,16 +18,17 @@ from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Conflict, Forbidden, Invalid, NotFound, Stale
+from chalicelib.domain.errors import Conflict, Invalid, NotFound, Stale
 from chalicelib.domain.ids import ResourceId, UserId, named_id, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import access, metadata_settings, people, resource_rules
+from chalicelib.services import access, memberships, metadata_settings, people, resource_rules
 from chalicelib.services.resource_rules import TYPES
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Grant, Key, RawRow
+from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change, require_applied, require_finished
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
@@ -59,27 +60,35 @@ class Loaded:
     has_deleted_type: bool
 
     def require(self, actor: Actor, at_least: PermissionType, denied: str) -> Grant:
-        return access.require(actor, self.resource, at_least, missing=MISSING, denied=denied)
+        """Return what lets the actor do this, to be held while he does it."""
+        grant = access.require(actor, self.resource, at_least, missing=MISSING, denied=denied)
+        require_finished(self.resource)
+        return grant
 
 
 def load(
-    actor: Actor, resource_id: ResourceId, *others: Key, hidden_by_type: bool = True
+    actor: Actor,
+    resource_id: ResourceId,
+    *others: Key,
+    hidden_by_type: bool = True,
+    missing: str = MISSING,
 ) -> Loaded:
     """Read a resource the actor may see, and other rows with it, in one step.
 
-    What a large change has left to be written is written first.
+    What a large change has left to be written is written first. `missing` is said of what
+    he may not see.
     """
     place = Holding.of(actor.id, resource_id)
     rows = reading.read([Resource.by_id(resource_id), place, TYPES, *others])
     resource = rows.find(Resource, resource_id)
-    access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
+    access.require(actor, resource, PermissionType.READ, missing=missing, denied=missing)
     if resource is None:
-        raise NotFound(MISSING)
-    require_finished(resource)
+        raise NotFound(missing)
+    require_applied(resource)
     row, holding = rows.raw(resource.key), rows.raw(place)
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
-        raise NotFound(MISSING)
+        raise NotFound(missing)
     return Loaded(resource, rows, Seen(row, holding), has_deleted_type)
 
 
@@ -130,10 +139,15 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
     resource = loaded.resource
     if loaded.has_deleted_type:
         raise Invalid("Could not delete the resource.", resource_rules.NO_TYPE_TO_DELETE)
+    groups = memberships.group_holders(resource.permissions)
+    members, _ = memberships.read(groups)
     with Change(resource, _deleted(actor, resource)) as tx:
         tx.hold(grant)
-        for user_id in access.users_with_access(resource):
+        members.raise_versions(tx)
+        for user_id in members.with_access(resource.permissions):
             tx.then_delete(Holding.of(user_id, resource_id))
+        for group_id in groups:
+            tx.delete(GroupItem.of(group_id, resource_id))
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
 
 
@@ -163,20 +177,21 @@ def _create(
     own_key = resource_rules.own_key(actor)
     rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *own_key])
     body = resource_rules.read_creation(actor, draft, rows)
+    creator = rows.find(User, actor.id)
+    if creator is None:
+        raise Stale
+    require_finished(creator)
     resource = _new_resource(actor, body, resource_id)
     resource.creation_digest = digest
     resource.secret_revision = revision = new_id()
     secret = Holding.new_secret(body.secrets[0].data, actor.id, revision)
     holding = Holding(actor.id, resource_id, **secret)
     with Transaction() as tx:
-        tx.require(User.is_active(actor.id), otherwise=Forbidden("The user is not active."))
+        tx.require(User.is_at_hand(actor.id))
         resource_rules.require_live_type(tx, resource)
         tx.create(resource)
         tx.create(holding)
         tx.create(ActionLog.of(resource_id, "Resources.created", actor.id, actor.caller))
-    creator = rows.find(User, actor.id)
-    if creator is None:
-        raise Stale
     return Seen(resource.serialize(), holding.serialize(), {actor.id: creator})
 
 

@@ -12,7 +12,7 @@ from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import require_finished
+from chalicelib.tables.operations import require_applied
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import Transaction
 
@@ -35,7 +35,7 @@ def view(actor: Actor, resource_id: ResourceId) -> RawRow:
     access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
     if resource is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
-    require_finished(resource)
+    require_applied(resource)
     if holding is None or "secret_data" not in holding:
         raise NotFound(MISSING)
     if not is_logged:

@@ -15,7 +15,7 @@ from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.services import signing_keys
 from chalicelib.settings import settings
-from chalicelib.tables import reading
+from chalicelib.tables import guards, reading
 from chalicelib.tables.tokens import BEARER, COOKIE, Token, token_hash
 from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
@@ -88,7 +88,8 @@ def end(actor: Actor) -> None:
 def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
     key = token_hash(kind, name)
     rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
-    user, session = rows.find(User, user_id), rows.find(Token, key)
+    row, session = rows.raw(User.by_id(user_id)), rows.find(Token, key)
+    user = None if row is None else User.from_raw(guards.settled(row))
     if user is None or session is None or not _stands(user, session, kind):
         raise Unauthenticated
     return Actor(

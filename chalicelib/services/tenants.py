@@ -6,11 +6,13 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users import INVALID, InvitationBody
 from chalicelib.domain import clock, roles
 from chalicelib.domain.actor import Caller
-from chalicelib.domain.errors import Conflict
-from chalicelib.services import users
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.ids import UserId
+from chalicelib.services import invitations, users
 from chalicelib.tables import reading
 from chalicelib.tables.settings import TENANT, Setting
 from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
 
 
 def is_founded() -> bool:
@@ -31,4 +33,25 @@ def found(username: str, first_name: str, last_name: str) -> str:
     with Transaction() as tx:
         tx.create(founding, otherwise=Conflict("The tenant has its administrator already."))
         link = users.add(tx, administrator, None, Caller())
+    return link.address
+
+
+def link_again() -> str:
+    """Make another link for the first administrator, as long as he has not set up his account.
+
+    For who could not read the first one. That he is still waiting is a condition of the write,
+    so nobody gets a link into an account that is in use.
+    """
+    founding = reading.find(Setting.named(TENANT))
+    if founding is None:
+        raise NotFound("The tenant has no administrator yet.")
+    administrator = str(Setting.from_raw(founding).value["administrator"])
+    row = reading.find(User.by_id(administrator))
+    if row is None:
+        raise NotFound("The first administrator is not there any more.")
+    link = invitations.setup_link(User.from_raw(row), invitations.REMINDER)
+    has_set_up = Conflict("The first administrator has set up the account.")
+    with Transaction() as tx:
+        tx.require(User.is_waiting(UserId(administrator), clock.now()), otherwise=has_set_up)
+        link.add_to(tx)
     return link.address

@@ -1,4 +1,4 @@
-"""Edits of users: names by the person himself, role and suspension by administrators."""
+"""Edits of users: names and avatar by the person himself, role and suspension by administrators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.domain.ids import UserId, find_uuid
-from chalicelib.services import administrators, people
+from chalicelib.services import administrators, avatars, people
 from chalicelib.services.people import Person
 from chalicelib.services.users import require_role
 from chalicelib.tables import reading
@@ -30,7 +30,7 @@ _EVENTS = {"role_id": "role-change", "disabled": "suspension"}
 
 
 def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
-    """Change a user's names and, for administrators, his role and suspension.
+    """Change a user's names and avatar and, for administrators, his role and suspension.
 
     Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator
@@ -40,10 +40,14 @@ def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
     stored = reading.read([User.by_id(user_id)]).find(User, user_id)
     if stored is None or stored.deleted:
         raise Invalid("The user does not exist or has been deleted.")
-    changes = _changes(actor, stored, draft.read(INVALID))
-    if changes:
+    body = draft.read(INVALID)
+    changes = _changes(actor, stored, body)
+    if body.profile and body.profile.avatar:
+        with avatars.replaced(stored, body.profile.avatar.file) as avatar:
+            _write(actor, stored, {**changes, **avatar})
+    elif changes:
         _write(actor, stored, changes)
-        _tell(actor, stored, changes)
+    _tell(actor, stored, changes)
     return people.with_key(stored)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
@@ -12,18 +12,21 @@ from chalicelib.bodies.users import INVALID, InvitationBody
 from chalicelib.domain import clock, roles
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
-from chalicelib.domain.ids import ResourceId, RoleId, UserId, find_uuid, new_id
-from chalicelib.services import access, invitations, people, sources
+from chalicelib.domain.ids import RoleId, UserId, find_uuid, new_id
+from chalicelib.services import invitations, people, self_registration, sources
 from chalicelib.services.people import Person
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import USERNAME, Claim
-from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
+_UNKNOWN = (
+    "This user does not exist or has been deleted. Please register and complete the setup first."
+)
 _TAKEN = {"username": {"uniqueUsername": "The username is already in use."}}
 _NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
+_MISSING_KEYS_DENIED = "The missing_metadata_key_ids contain is only allowed for administrators."
 _NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
 
 
@@ -32,30 +35,6 @@ class CountedRole:
     role: roles.Role
     user_count: int | None = None
     """How many users who are not deleted have it, where that was asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which of the users he may see somebody asks for; all that is set must hold."""
-
-    search: str | None = None
-    """Part of the username, the first or the last name, in any letter case."""
-    groups: Collection[str] = ()
-    """Groups they all belong to."""
-    resource_id: str | None = None
-    """Resource they have access to."""
-    is_admin: bool = False
-    is_active: bool | None = None
-    """Whether they have set up, for administrators, who alone see both."""
-
-
-def search(actor: Actor, wanted: Wanted) -> list[User]:
-    """Return, by username, whom the actor may see and asks for."""
-    if wanted.resource_id is None:
-        users: Iterable[User] = people.everybody()
-    else:
-        users = _with_access(actor, ResourceId(wanted.resource_id))
-    return [user for user in users if _is_visible(actor, user) and _is_wanted(actor, user, wanted)]
 
 
 def view(actor: Actor, user: str) -> Person:
@@ -67,6 +46,12 @@ def view(actor: Actor, user: str) -> Person:
     if person is None or not _is_visible(actor, person.user):
         raise NotFound("The user does not exist.")
     return person
+
+
+def require_sight_of_missing_keys(actor: Actor, user_id: str | None = None) -> None:
+    """Refuse to tell others than administrators which metadata keys somebody else lacks."""
+    if not actor.is_admin and actor.id != user_id:
+        raise Forbidden(_MISSING_KEYS_DENIED)
 
 
 def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
@@ -120,14 +105,17 @@ def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> 
     """Send the user of this address a link. Who asks cannot tell whether there is one.
 
     An address nobody has, or whose user is suspended, costs the same calls and writes as
-    many rows.
+    many rows. Only of a domain whose people may register, who are told so anyway, it is
+    refused.
     """
     body = draft.read(INVALID)
     username, case = body.require_username(), body.require_case()
     sources.take_turn(caller)
     user_id = UserId(Claim.find_subject(USERNAME, username.casefold()) or new_id())
-    user = reading.read([User.by_id(user_id)]).find(User, user_id)
-    now = clock.now()
+    rows = reading.read([User.by_id(user_id), self_registration.KEY])
+    user, now = rows.find(User, user_id), clock.now()
+    if self_registration.allows(self_registration.of(rows), username):
+        _require_recoverable(user, now)
     with Transaction() as tx:
         if user is None or user.deleted or user.is_suspended(now):
             invitations.add_decoy(tx)
@@ -150,31 +138,12 @@ def require_role(role_id: str) -> RoleId:
     return role.id
 
 
+def _require_recoverable(user: User | None, now: datetime) -> None:
+    if user is None or user.deleted:
+        raise NotFound(_UNKNOWN)
+    if user.is_suspended(now):
+        raise Forbidden("The email is already registered.")
+
+
 def _is_visible(actor: Actor, user: User) -> bool:
     return not user.deleted and (user.active or actor.is_admin)
-
-
-def _is_wanted(actor: Actor, user: User, wanted: Wanted) -> bool:
-    return (
-        (wanted.search is None or _says(user, wanted.search.casefold()))
-        and all(group in user.groups for group in wanted.groups)
-        and (user.is_admin or not wanted.is_admin)
-        and (wanted.is_active in (None, user.active) or not actor.is_admin)
-    )
-
-
-def _says(user: User, folded: str) -> bool:
-    texts = (user.username, user.first_name, user.last_name)
-    return any(folded in text.casefold() for text in texts)
-
-
-def _with_access(actor: Actor, resource_id: ResourceId) -> list[User]:
-    """Return who has access, by username; refuse an actor who has none himself."""
-    resource = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)
-    if resource is None or resource.deleted or access.find_permission(actor, resource) is None:
-        raise Forbidden("This operation is not allowed for this user.")
-    direct = access.user_holders(resource)
-    if len(direct) == len(resource.permissions):
-        return sorted(people.by_id(direct).values(), key=lambda user: user.username.casefold())
-    holders = resource.permissions.keys()
-    return [u for u in people.everybody() if u.id in holders or holders & u.groups.keys()]

@@ -1,14 +1,13 @@
-"""How public keys look to a client."""
+"""How public keys look to a client: from rows as DynamoDB sent them, since lists are long."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TypedDict
 
-from chalicelib.tables.base import timestamp_text
+from chalicelib.tables.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views.shapes import Moment, Uuid
-from chalicelib.views.times import text
 
 
 class GpgkeyJson(TypedDict):
@@ -28,22 +27,26 @@ class GpgkeyJson(TypedDict):
 
 
 def gpgkey(row: Gpgkey) -> GpgkeyJson:
+    return gpgkey_of(row.serialize())
+
+
+def gpgkey_of(row: RawRow) -> GpgkeyJson:
     return {
-        "id": row.id,
-        "user_id": row.user_id,
-        "armored_key": row.armored_key,
-        "bits": int(row.bits),
-        "uid": row.uid,
-        "key_id": row.key_id,
-        "fingerprint": row.fingerprint,
-        "type": row.type,
-        "expires": text(row.expires),
-        "key_created": timestamp_text(row.key_created),
-        "deleted": row.deleted,
-        "created": timestamp_text(row.created),
-        "modified": timestamp_text(row.modified),
+        "id": row["id"]["S"],
+        "user_id": row["user_id"]["S"],
+        "armored_key": row["armored_key"]["S"],
+        "bits": int(row["bits"]["N"]),
+        "uid": row["uid"]["S"],
+        "key_id": row["key_id"]["S"],
+        "fingerprint": row["fingerprint"]["S"],
+        "type": row["type"]["S"],
+        "expires": row["expires"]["S"] if "expires" in row else None,
+        "key_created": row["key_created"]["S"],
+        "deleted": row["deleted"]["BOOL"],
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
     }
 
 
-def gpgkeys(rows: Sequence[Gpgkey]) -> list[GpgkeyJson]:
-    return [gpgkey(row) for row in rows]
+def gpgkeys(rows: Sequence[RawRow]) -> list[GpgkeyJson]:
+    return [gpgkey_of(row) for row in rows]

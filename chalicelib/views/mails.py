@@ -48,10 +48,45 @@ def _recovery(params: Params) -> Mail:
     return Mail(f"Your account recovery, {name}!", text, link)
 
 
+def _registration(params: Params) -> Mail:
+    name, link = params["first_name"], params["link"]
+    text = (
+        f"Hello {name},\n\n"
+        "somebody, hopefully you, registered this address with Keyhaven, the password manager\n"
+        f"of your team. Set up your account here, within ten days:\n\n{link}\n\n"
+        "If it was not you, there is nothing to do.\n"
+    )
+    return Mail(f"Welcome to Keyhaven, {name}!", text, link)
+
+
+def _registered(params: Params) -> Mail:
+    name, link = params["first_name"], params["link"]
+    text = (
+        "Hello,\n\n"
+        f"{name} has registered with Keyhaven, by an address of a domain whose people may.\n"
+        f"This is the account:\n\n{link}\n"
+    )
+    return Mail(f"{name} just created an account on Keyhaven!", text, link)
+
+
+def _self_registration(params: Params) -> Mail:
+    domains, link = params["domains"], params["link"]
+    who = f"People of these domains may register: {domains}" if domains else "Nobody may."
+    text = (
+        "Hello,\n\n"
+        "an administrator changed who may register with Keyhaven without an invitation.\n"
+        f"{who}\n\n{link}\n"
+    )
+    return Mail("The self registration settings of Keyhaven were changed", text, link)
+
+
 TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "invitation": _invitation,
     "reminder": _reminder,
     "recovery": _recovery,
+    "registration": _registration,
+    "registered": _registered,
+    "self-registration": _self_registration,
 }
 
 

@@ -51,7 +51,13 @@ def settings(actor: Actor | None) -> SettingsJson:
 def for_guests() -> SettingsJson:
     return {
         "app": {"url": environment.base_url + "/", "locale": "en-UK"},
-        "passbolt": _product({"jwtAuthentication": {"enabled": True}, "locale": _locales()}),
+        "passbolt": _product(
+            {
+                "jwtAuthentication": {"enabled": True},
+                "selfRegistration": {"enabled": True},
+                "locale": _locales(),
+            }
+        ),
     }
 
 
@@ -66,6 +72,7 @@ def for_users() -> SettingsJson:
     }
     plugins: dict[str, Json] = {
         "jwtAuthentication": _plugin(),
+        "selfRegistration": _plugin(),
         "locale": {**_plugin(), **_locales()},
         "accountSettings": {"version": "1.0.0"},
         "resourceTypes": _plugin(),

@@ -1,4 +1,4 @@
-"""How users look to a client."""
+"""How users look to a client: from rows as DynamoDB sent them, since lists are long."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Collection, Iterable
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
-from chalicelib.domain.ids import RoleId
 from chalicelib.services.people import Person
+from chalicelib.services.user_lists import Listed
 from chalicelib.settings import settings
-from chalicelib.tables.base import timestamp_text
+from chalicelib.tables.base import RawRow
 from chalicelib.tables.users import User
 from chalicelib.views import gpgkeys
 from chalicelib.views import roles as role_views
 from chalicelib.views.gpgkeys import GpgkeyJson
 from chalicelib.views.roles import RoleJson
 from chalicelib.views.shapes import Moment, Uuid
-from chalicelib.views.times import text
 
 
 class AvatarUrlJson(TypedDict):
@@ -25,6 +24,10 @@ class AvatarUrlJson(TypedDict):
 
 
 class AvatarJson(TypedDict):
+    id: NotRequired[Uuid]
+    profile_id: NotRequired[Uuid]
+    created: NotRequired[Moment]
+    modified: NotRequired[Moment]
     url: AvatarUrlJson
 
 
@@ -65,9 +68,14 @@ class PersonJson(UserJson):
     role: RoleJson
 
 
+class ViewedJson(PersonJson):
+    missing_metadata_key_ids: NotRequired[list[Uuid]]
+
+
 class ListedJson(UserJson):
     """A user of a list, without what the client says it does not need."""
 
+    missing_metadata_key_ids: NotRequired[list[Uuid]]
     groups_users: NotRequired[list[MembershipJson]]
     profile: NotRequired[ProfileJson]
     gpgkey: NotRequired[GpgkeyJson | None]
@@ -84,6 +92,8 @@ class SetupJson(TypedDict):
     user: NewcomerJson
 
 
+ListedPerson = Listed[PersonJson, GpgkeyJson]
+MISSING_KEYS = "missing_metadata_key_ids"
 OPTIONAL = frozenset({"gpgkey", "profile", "role", "groups_users"})
 PLACEHOLDER: AvatarJson = {
     "url": {
@@ -92,28 +102,58 @@ PLACEHOLDER: AvatarJson = {
     }
 }
 
+_ROLES = {str(role.id): role_views.role(role) for role in roles.BUILT_IN}
+
 
 def person(found: Person) -> PersonJson:
     """A user with all that is shown of him."""
-    user = found.user
+    shown = person_of(found.user.serialize())
+    shown["gpgkey"] = gpgkeys.gpgkey(found.gpgkey) if found.gpgkey else None
+    return shown
+
+
+def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
+    """The same, with what the client asked for beyond it."""
+    shown = cast(ViewedJson, person(found))
+    if MISSING_KEYS in contained:
+        shown["missing_metadata_key_ids"] = _missing_keys()
+    return shown
+
+
+def person_of(row: RawRow) -> PersonJson:
+    """A user with all that is shown of him but his key, which is another row."""
     return {
-        **brief(user),
-        "groups_users": groups_users(user),
-        "profile": profile(user),
-        "gpgkey": gpgkeys.gpgkey(found.gpgkey) if found.gpgkey else None,
-        "role": role_views.role(roles.BY_ID[RoleId(user.role_id)]),
+        **brief_of(row),
+        "groups_users": groups_users(row),
+        "profile": profile_of(row),
+        "gpgkey": None,
+        "role": _ROLES[row["role_id"]["S"]],
     }
 
 
-def listed(found: Iterable[Person], contained: Collection[str]) -> list[ListedJson]:
+def listed(found: Iterable[ListedPerson], contained: Collection[str]) -> list[ListedJson]:
     """Users of a list, with those of their optional members that are wanted."""
     left_out = OPTIONAL.difference(contained)
-    return [_without(left_out, person(each)) for each in found]
+    shown = [_without(left_out, _with_key(each)) for each in found]
+    if MISSING_KEYS in contained:
+        for each in shown:
+            each["missing_metadata_key_ids"] = _missing_keys()
+    return shown
+
+
+def _with_key(listed: ListedPerson) -> PersonJson:
+    listed.user["gpgkey"] = listed.gpgkey
+    return listed.user
 
 
 def _without(names: Collection[str], shown: PersonJson) -> ListedJson:
-    kept = {name: value for name, value in shown.items() if name not in names}
+    kept = {name: value for name, value in shown.items() if name not in names} if names else shown
     return cast(ListedJson, kept)
+
+
+def _missing_keys() -> list[str]:
+    """The metadata keys a user has no copy of: none, since there are no metadata keys yet."""
+    return []
 
 
 def signed_in(found: Person | None) -> PersonJson | None:
@@ -123,42 +163,65 @@ def signed_in(found: Person | None) -> PersonJson | None:
 
 def brief(user: User) -> UserJson:
     """A user as he is shown where he created or changed something."""
+    return brief_of(user.serialize())
+
+
+def brief_of(row: RawRow) -> UserJson:
     return {
-        "id": user.id,
-        "role_id": user.role_id,
-        "username": user.username,
-        "active": user.active,
-        "deleted": user.deleted,
-        "disabled": text(user.disabled),
-        "last_logged_in": text(user.last_logged_in),
-        "created": timestamp_text(user.created),
-        "modified": timestamp_text(user.modified),
+        "id": row["id"]["S"],
+        "role_id": row["role_id"]["S"],
+        "username": row["username"]["S"],
+        "active": row["active"]["BOOL"],
+        "deleted": row["deleted"]["BOOL"],
+        "disabled": row["disabled"]["S"] if "disabled" in row else None,
+        "last_logged_in": row["last_logged_in"]["S"] if "last_logged_in" in row else None,
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
     }
 
 
 def profile(user: User) -> ProfileJson:
+    return profile_of(user.serialize())
+
+
+def profile_of(row: RawRow) -> ProfileJson:
     return {
-        "id": user.profile_id,
-        "user_id": user.id,
-        "first_name": user.first_name,
-        "last_name": user.last_name,
-        "created": timestamp_text(user.created),
-        "modified": timestamp_text(user.modified),
-        "avatar": PLACEHOLDER,
+        "id": row["profile_id"]["S"],
+        "user_id": row["id"]["S"],
+        "first_name": row["first_name"]["S"],
+        "last_name": row["last_name"]["S"],
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
+        "avatar": avatar_of(row) if "avatar_id" in row else PLACEHOLDER,
     }
 
 
-def groups_users(user: User) -> list[MembershipJson]:
-    return [
-        {
-            "id": entry.id,
-            "group_id": group_id,
-            "user_id": user.id,
-            "is_admin": entry.is_admin,
-            "created": timestamp_text(entry.created),
-        }
-        for group_id, entry in user.groups.items()
-    ]
+def avatar_of(row: RawRow) -> AvatarJson:
+    """A picture somebody has sent; each is new, so none is ever modified."""
+    address = f"{settings.base_url}/avatars/view/{row['avatar_id']['S']}"
+    return {
+        "id": row["avatar_id"]["S"],
+        "profile_id": row["profile_id"]["S"],
+        "created": row["avatar_created"]["S"],
+        "modified": row["avatar_created"]["S"],
+        "url": {"medium": f"{address}/medium.jpg", "small": f"{address}/small.jpg"},
+    }
+
+
+def groups_users(row: RawRow) -> list[MembershipJson]:
+    user_id = row["id"]["S"]
+    entries = row["groups"]["M"].items()
+    return [_membership(user_id, group_id, entry["M"]) for group_id, entry in entries]
+
+
+def _membership(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
+    return {
+        "id": entry["id"]["S"],
+        "group_id": group_id,
+        "user_id": user_id,
+        "is_admin": entry["is_admin"]["BOOL"],
+        "created": entry["created"]["S"],
+    }
 
 
 def newcomer(user: User) -> SetupJson:
@@ -168,6 +231,6 @@ def newcomer(user: User) -> SetupJson:
             **brief(user),
             "profile": profile(user),
             "locale": user.locale or locales.DEFAULT,
-            "role": role_views.role(roles.BY_ID[RoleId(user.role_id)]),
+            "role": _ROLES[user.role_id],
         }
     }

@@ -9,16 +9,18 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import audit
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Conflict, Invalid, NotFound, Refusal, Stale
+from chalicelib.domain.errors import Blocked, Conflict, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.services import sessions
 from chalicelib.settings import settings
+from chalicelib.tables import pace
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
@@ -40,8 +42,9 @@ GPGAUTH_HEADERS = {
         "X-GPGAuth-Pubkey, X-GPGAuth-Logout-Url, X-GPGAuth-Version"
     ),
 }
-DECISIONS = 5
-"""How often a request is decided again because what it was decided from has changed."""
+DECISIONS = 12
+"""How often a request is decided again because what it was decided from has changed: fifty who
+change one thing in the same moment all have their turn."""
 _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 
@@ -174,19 +177,28 @@ class _Exchange:
 def _guarded(call: Call, exchange: _Exchange) -> Answer:
     """Decide, again where the data changed meanwhile, and turn what is raised into an answer."""
     try:
-        for _ in range(DECISIONS - 1):
-            try:
-                return exchange.decide(call)
-            except Stale:
-                continue
-        return exchange.decide(call)
-    except Stale as error:
-        return envelope.refusal(call, Conflict(error.message))
+        return _decided(call, exchange)
+    except Blocked as error:
+        return envelope.refusal(call, _shown(exchange.route, error))
     except Refusal as error:
         return envelope.refusal(call, error)
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
         audit.write("accident", request_id=call.id, step=_trace(error), result=type(error).__name__)
         return envelope.accident(call)
+
+
+def _decided(call: Call, exchange: _Exchange) -> Answer:
+    """Decide until nothing has changed meanwhile, with pauses in which others come to an end."""
+    for _ in pace.attempts(DECISIONS):
+        with suppress(Stale):
+            return exchange.decide(call)
+    raise Conflict(Stale().message)
+
+
+def _shown(route: Route, error: Blocked) -> Refusal:
+    """The refusal with what stands in the way, as a client sees it."""
+    assert route.blocked is not None, "the route shows what may block it"  # noqa: S101
+    return Invalid(error.message, route.blocked(error.obstacles))
 
 
 def _trace(error: Exception) -> str:

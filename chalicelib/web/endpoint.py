@@ -61,6 +61,8 @@ class Route:
     """The type of the body, where neither the view nor the handler says it."""
     body: type[Any] | None = None
     query: Options = NO_OPTIONS
+    blocked: View | None = None
+    """Shows what stands in the way, where that is what the request is refused for."""
     message: str | None = None
     """Said on success; the usual sentence where none is given."""
     denied: str | None = None

@@ -60,6 +60,8 @@ class Options:
 @dataclass(frozen=True, slots=True)
 class Query:
     contained: frozenset[str] = frozenset()
+    spoken_of: frozenset[str] = frozenset()
+    """Members the client asked for, or said that it does not want."""
     filters: Mapping[str, Any] = field(default_factory=dict)
     order: Order = ()
     limit: int | None = None
@@ -89,8 +91,10 @@ def read_query(options: Options, parameters: Parameters) -> Query:
     """What `parameters` ask of an endpoint that offers `options`."""
     sent = [(brackets.path(name), value) for name, value in _pairs(parameters)]
     limit, page = _page(options, sent)
+    spoken = _spoken(options, sent)
     return Query(
-        contained=_contained(options, sent),
+        contained=_contained(options, spoken),
+        spoken_of=frozenset(spoken),
         filters=_filters(options, sent),
         order=_order(options, sent),
         limit=limit,
@@ -135,8 +139,9 @@ def _members(kind: str, sent: Sent) -> Iterator[tuple[tuple[str, ...], str]]:
             raise Invalid(f"Invalid query string. The {kind} parameter should be an array.")
 
 
-def _contained(options: Options, sent: Sent) -> frozenset[str]:
-    contained = set(options.default_contains)
+def _spoken(options: Options, sent: Sent) -> dict[str, bool]:
+    """What the client says of members it may ask for, by name: whether it wants them."""
+    spoken: dict[str, bool] = {}
     for (name, *inside), value in _members("contain", sent):
         known = options.aliases.get(name, name)
         if _is_position(name):
@@ -147,10 +152,13 @@ def _contained(options: Options, sent: Sent) -> frozenset[str]:
             raise _no_contain("array")
         if value.lower() not in BOOLEANS:
             raise _no_contain(value)
-        if BOOLEANS[value.lower()]:
-            contained.add(known)
-        else:
-            contained.discard(known)
+        spoken[known] = BOOLEANS[value.lower()]
+    return spoken
+
+
+def _contained(options: Options, spoken: dict[str, bool]) -> frozenset[str]:
+    wanted = dict.fromkeys(options.default_contains, True) | spoken
+    contained = {name for name, is_wanted in wanted.items() if is_wanted}
     return frozenset(contained.union(*map(_above, contained)))
 
 

@@ -10,10 +10,13 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from chalicelib.domain.errors import Invalid, TooLarge
+from chalicelib.domain.uploads import LARGEST_UPLOAD
 from chalicelib.web import payload
 
 LARGEST_BODY = 5_000_000
 """Bytes; the platform cuts at 6 MB."""
+LARGEST_FORM = LARGEST_UPLOAD + 500_000
+"""The same of a form with a file, which the platform cuts at 4.5 MB, as it makes base64 of it."""
 SUFFIX = ".json"
 LONGEST_IDEMPOTENCY_KEY = 255
 
@@ -89,16 +92,21 @@ class Request:
 
     def _raw_body(self) -> bytes:
         body = self.event.get("body") or ""
-        if len(body) > LARGEST_BODY * 4 // 3 + 4:
+        largest = self._largest_body()
+        if len(body) > largest * 4 // 3 + 4:
             raise TooLarge("The request is larger than the service reads.")
         raw = (
             _decoded(body)
             if self.event.get("isBase64Encoded")
             else body.encode("utf-8", "surrogatepass")
         )
-        if len(raw) > LARGEST_BODY:
+        if len(raw) > largest:
             raise TooLarge("The request is larger than the service reads.")
         return raw
+
+    def _largest_body(self) -> int:
+        is_form = payload.is_multipart(self.headers.get("content-type"))
+        return LARGEST_FORM if is_form else LARGEST_BODY
 
 
 def _decoded(body: str) -> bytes:

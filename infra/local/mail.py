@@ -29,13 +29,16 @@ class Rendered(Protocol):
 
 
 Render = Callable[[str, dict[str, str]], Rendered]
+Addresses = Callable[[str], list[str]]
+"""To whom a mail to a recipient goes, when it is sent."""
 
 
 class PostOffice:
-    def __init__(self, folder: Path, render: Render, sender: str) -> None:
+    def __init__(self, folder: Path, render: Render, addresses_of: Addresses, sender: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._render = render
+        self._addresses_of = addresses_of
         self._sender = sender
 
     def deliver_later(self, row: Row) -> None:
@@ -59,10 +62,13 @@ class PostOffice:
             print(f"The mail {path.stem} cannot be written: {type(error).__name__}", flush=True)
 
     def _write(self, row: Row, path: Path) -> None:
+        addresses = self._addresses_of(row["recipient"]["S"])
+        if not addresses:
+            return
         rendered = self._render(row["template"]["S"], _texts(row["params"]["M"]))
         mail = EmailMessage(policy=SMTPUTF8)
         mail["From"] = self._sender
-        mail["To"] = row["recipient"]["S"]
+        mail["To"] = ", ".join(addresses)
         mail["Subject"] = rendered.subject
         mail["Date"] = datetime.fromisoformat(row["created"]["S"])
         mail.set_content(rendered.text)

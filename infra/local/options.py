@@ -54,7 +54,10 @@ class Options:
 
         The credentials are none: nothing leaves the machine, whoever's keys lie about on it.
         """
-        for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "DYNAMODB_ENDPOINT", "ENDPOINT_GROUP"):
+        for name in (
+            *("AWS_PROFILE", "AWS_SESSION_TOKEN", "DYNAMODB_ENDPOINT"),
+            *("AVATAR_BUCKET", "ENDPOINT_GROUP"),
+        ):
             os.environ.pop(name, None)
         os.environ.update(
             AWS_ACCESS_KEY_ID="local",
@@ -63,6 +66,7 @@ class Options:
             BASE_URL=self.base_url,
             DIALECT=self.dialect,
             KEY_FOLDER=str(self.keys),
+            AVATAR_FOLDER=str(self.data),
         )
         for name, value in (("PARALLEL_CALLS", "1"), ("ANSWER_LIMIT", "0"), ("LOGIN_LIMIT", "0")):
             os.environ.setdefault(name, value)

@@ -1,4 +1,4 @@
-"""Who fails to sign in too often has to wait; nobody else does."""
+"""Who fails to sign in too often has to wait, or who tries out addresses; nobody else does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from chalicelib.domain.ids import new_id
-from tests.keys import challenge
+from tests.endpoints import CSRF_PAIR
+from tests.keys import challenge, open_sealed
 from tests.served import Served, serving
 
 LIMIT = 20
@@ -47,17 +48,27 @@ def bad_login(session: requests.Session, served: Served) -> requests.Response:
     return session.post(f"{served.url}/auth/jwt/login.json", json=body, timeout=10)
 
 
+def server_key(session: requests.Session, served: Served) -> str:
+    answer = session.get(f"{served.url}/auth/verify.json", timeout=10)
+    return str(answer.json()["body"]["keydata"])
+
+
 def good_login(session: requests.Session, served: Served) -> requests.Response:
-    server = session.get(f"{served.url}/auth/verify.json", timeout=10).json()["body"]["keydata"]
     claims = {
         "version": "1.0.0",
         "domain": served.url,
         "verify_token": new_id(),
         "verify_token_expiry": int(time.time()) + 60,
     }
-    armored = challenge(json.dumps(claims), served.key.private, server)
+    armored = challenge(json.dumps(claims), served.key.private, server_key(session, served))
     body = {"user_id": served.user_id, "challenge": armored}
     return session.post(f"{served.url}/auth/jwt/login.json", json=body, timeout=10)
+
+
+def access_token(session: requests.Session, served: Served) -> str:
+    sealed = good_login(session, served).json()["body"]["challenge"]
+    opened = open_sealed(sealed, served.key.private, server_key(session, served))
+    return str(json.loads(opened)["access_token"])
 
 
 def test_a_source_that_guesses_waits_and_the_account_is_not_locked(served: Served) -> None:
@@ -82,3 +93,26 @@ def test_the_handshake_counts_as_well(served: Served) -> None:
 
     assert codes[0] == 400
     assert codes[-1] == 429
+
+
+def let_in(served: Served) -> None:
+    session = client("127.0.0.5")
+    session.headers["authorization"] = f"Bearer {access_token(session, served)}"
+    sent = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
+    url = f"{served.url}/self-registration/settings.json"
+    assert session.put(url, json=sent, timeout=10).status_code == 200
+
+
+def test_who_tries_out_addresses_waits(served: Served) -> None:
+    """AU39, AU40"""
+    let_in(served)
+    tried = {"email": "ada@example.com", "username": "ada@example.com"}
+
+    paths = {"127.0.0.6": "self-registration/dry-run", "127.0.0.7": "users/register"}
+    for source, path in paths.items():
+        url, session = f"{served.url}/{path}.json", client(source)
+        codes = [
+            session.post(url, json=tried, timeout=10, **CSRF_PAIR).status_code
+            for _ in range(2 * LIMIT + 1)
+        ]
+        assert (codes[0], codes[-1]) == (403, 429)

@@ -140,6 +140,12 @@ LEFT_OUT = {
     "SetupComplete.complete",
     "ResourcesUpdate.update",
     "UsersEdit.editPost",
+    "UsersDelete.delete",
+    "GroupsUpdate.update",
+    "GroupsUpdate.dryRun",
+    "GroupsDelete.delete",
+    "Share.share",
+    "Share.dryRun",
 }
 """Actions whose body has no member that is always needed."""
 

@@ -955,14 +955,6 @@ def test_a_suspended_user_keeps_getting_his_secrets(ada, betty, digest):
     assert ada.client.put(path(resource_id), {"secrets": secrets(ada, betty)}).status == 200
 
 
-def test_a_deleted_user_needs_no_secret(ada, betty):
-    resource_id = make.resource(ada, {betty: READ})
-    people.delete(betty)
-
-    incomplete(ada.client.put(path(resource_id), {"secrets": secrets(ada, betty)}))
-    assert ada.client.put(path(resource_id), {"secrets": secrets(ada)}).status == 200
-
-
 def test_members_of_a_group_need_a_secret_each(ada, betty, carol):
     resource_id = make.resource(ada, {make.group(betty, carol): UPDATE})
 

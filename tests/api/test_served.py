@@ -11,8 +11,9 @@ import pytest
 import requests
 
 from tests import keys
+from tests.endpoints import CSRF_PAIR
 from tests.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
-from tests.served import serving
+from tests.served import serving, signed_in
 
 UNAUTHENTICATED = {"specification": 403, "clients": 401}
 LONGEST_NAME = {"specification": 64, "clients": 255}
@@ -51,19 +52,6 @@ def set_cookies(response):
 
 def open_nonce(served, server_key, encoded):
     return open_token(encoded, served.key, server_key)
-
-
-def signed_in(served, server_key):
-    """A jar as Python clients have it after signing in."""
-    session = requests.Session()
-    key = {"keyid": served.key.fingerprint}
-    stage1 = session.post(served.url + LOGIN, json={"gpg_auth": key}, timeout=10)
-    nonce = open_nonce(served, server_key, stage1.headers[TOKEN])
-    stage2 = {"gpg_auth": {**key, "user_token_result": nonce}}
-    assert session.post(served.url + LOGIN, json=stage2, timeout=10).status_code == 200
-    session.get(served.url + "/users/me.json", timeout=10)
-    session.headers["X-CSRF-Token"] = session.cookies["csrfToken"]
-    return session
 
 
 def test_the_first_get_brings_one_cookie_that_can_be_cut_by_position(served):
@@ -164,8 +152,8 @@ def test_forms_verify_and_sign_in(served, server_key, encode):
     assert done.headers["X-GPGAuth-Progress"] == "complete"
 
 
-def test_a_name_may_be_as_long_as_the_dialect_says(served, server_key, dialect):
-    session, longest = signed_in(served, server_key), LONGEST_NAME[dialect]
+def test_a_name_may_be_as_long_as_the_dialect_says(served, dialect):
+    session, longest = signed_in(served.url, served.key), LONGEST_NAME[dialect]
 
     def store(name):
         secret = keys.message("secret", served.key.public)
@@ -179,8 +167,29 @@ def test_a_name_may_be_as_long_as_the_dialect_says(served, server_key, dialect):
     assert refused.json()["body"]["name"].keys() == {"maxLength"}
 
 
-def test_what_the_process_notes_is_no_secret(served, server_key):
-    session = signed_in(served, server_key)
+def test_a_registration_is_told_by_mail_to_the_person_and_to_administrators(served):
+    session = signed_in(served.url, served.key)
+    settings = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
+    path = "/self-registration/settings.json"
+    assert session.put(served.url + path, json=settings, timeout=10).status_code == 200
+    person = {
+        "username": "dave@example.com",
+        "profile": {"first_name": "Dave", "last_name": "Lovelace"},
+    }
+
+    registered = requests.post(
+        served.url + "/users/register.json", json=person, timeout=10, **CSRF_PAIR
+    )
+
+    assert registered.status_code == 200
+    session.get(served.url + "/users/me.json", timeout=10)  # mail leaves before what comes next
+    noted = served.output.read_text()
+    assert "Mail to dave@example.com: Welcome to Keyhaven, Dave!" in noted
+    assert "Mail to ada@example.com: Dave just created an account on Keyhaven!" in noted
+
+
+def test_what_the_process_notes_is_no_secret(served):
+    session = signed_in(served.url, served.key)
     stage1 = session.post(
         served.url + LOGIN, json={"gpg_auth": {"keyid": served.key.fingerprint}}, timeout=10
     )

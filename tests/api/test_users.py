@@ -20,12 +20,14 @@ from tests import make, people
 from tests.client import Client, Response
 from tests.conftest import Time
 from tests.endpoints import CSRF_PAIR
-from tests.hooks import Recorder
+from tests.hooks import Once, PartialBatch, Recorder
+from tests.keys import KEYS
 from tests.make import Somebody
 from tests.people import change, invitation, waiting
 
 ADDED = "The user was successfully added. This user now need to complete the setup."
 NO_USER = "The user does not exist."
+MISSING_KEYS = "contain[missing_metadata_key_ids]"
 
 pytestmark = pytest.mark.usefixtures("time")
 
@@ -107,6 +109,71 @@ def test_plain_users_see_the_same_members_as_administrators(ada, betty):
     assert ada.client.get("/users.json").body == betty.client.get("/users.json").body
 
 
+def test_the_list_shows_each_user_as_his_own_page_does(ada, betty):
+    join(betty, new_id(), new_id())
+    people.suspend(betty)
+
+    for shown in ada.client.get("/users.json").body:
+        assert ada.client.get(f"/users/{shown['id']}.json").body == shown
+
+
+def test_a_long_list_is_whole_and_in_order(ada):
+    crowd = make.crowd(120)
+
+    with PartialBatch(40):
+        response = ada.client.get("/users.json")
+
+    shown = [user["username"] for user in response.body]
+    assert shown == sorted(who.user.username for who in (ada, *crowd))
+    keys = {who.id: who.gpgkey_id for who in (ada, *crowd)}
+    assert {user["id"]: user["gpgkey"]["id"] for user in response.body} == keys
+
+
+def test_users_and_their_keys_are_read_in_one_step(ada, betty, carol):
+    ada.client.get("/users/me.json")  # reads what verifies sessions
+
+    with Recorder() as seen:
+        ada.client.get("/users.json")
+
+    assert seen.calls[-1].tables == ("users", "gpgkeys")
+    assert seen.steps == 3
+
+
+def test_the_key_of_a_user_is_the_one_his_row_names(ada, betty, carol):
+    """Claims of fingerprints stay forever: they lead to keys that are nobody's any more."""
+    for gpgkey_id, name in ((carol.gpgkey_id, "dave"), (new_id(), "edith")):
+        Claim.fingerprint(KEYS[name].fingerprint, gpgkey_id, betty.id).save()
+    change(carol.id, gpgkey_id=None)
+
+    shown = {user["id"]: user["gpgkey"] for user in ada.client.get("/users.json").body}
+
+    assert shown[ada.id]["id"] == ada.gpgkey_id
+    assert shown[betty.id]["id"] == betty.gpgkey_id
+    assert shown[carol.id] is None
+
+
+def test_keys_of_deleted_users_are_not_read(ada, betty, carol):
+    people.delete(carol)
+
+    with Recorder() as seen:
+        assert list_of(ada) == ["ada", "betty"]
+
+    assert seen.calls[-1].rows == 4
+
+
+def test_who_sets_up_while_the_list_is_read_has_his_key(ada, betty):
+    """Betty's claim comes too late for the list, and her row does not."""
+    claim = Claim.fingerprint(betty.key.fingerprint, betty.gpgkey_id, betty.id)
+    claim.delete()
+    ada.client.get("/users/me.json")  # reads what verifies sessions
+
+    with Once(3, claim.save), Recorder() as seen:
+        shown = ada.client.get("/users.json").body
+
+    assert [user["gpgkey"]["id"] for user in shown] == [ada.gpgkey_id, betty.gpgkey_id]
+    assert seen.steps == 4
+
+
 @pytest.mark.parametrize(
     ("search", "found"),
     [
@@ -116,6 +183,7 @@ def test_plain_users_see_the_same_members_as_administrators(ada, betty):
         ("lOVE", ["ada", "betty"]),
         ("nobody", []),
         ("STRASSE", ["carol"]),
+        *(("%25", []), ("_", []), ("a%25a", []), ("b_tty", []), (".*", []), ("\\", [])),
     ],
 )
 def test_the_search_finds_a_part_of_username_first_or_last_name(ada, betty, carol, search, found):
@@ -124,6 +192,20 @@ def test_the_search_finds_a_part_of_username_first_or_last_name(ada, betty, caro
     assert list_of(betty, f"filter[search]={search}") == found
     assert list_of(betty, f"filter[search][]={search}&filter[search][]=else") == found
     assert list_of(betty, f"keywords={search}") == found
+
+
+def test_a_search_takes_signs_of_patterns_as_they_are(ada, betty):
+    change(betty.id, first_name="100%_sure\\")
+
+    for text in ("100%25", "%25_s", "E\\"):
+        assert list_of(ada, f"filter[search]={text}") == ["betty"]
+
+
+def test_a_search_reads_the_keys_of_whom_it_finds(ada, betty, carol):
+    with Recorder() as seen:
+        assert list_of(ada, "filter[search]=carol") == ["carol"]
+
+    assert [call.rows for call in seen.calls if "gpgkeys" in call.tables] == [1]
 
 
 @pytest.mark.parametrize("value", ["", "x" * 65, "%F0%9F%98%80"])
@@ -245,6 +327,34 @@ def test_contain_0_leaves_a_member_out(ada, member):
     assert ada.client.get(f"/users.json?contain[{member}]=1").body == [whole]
 
 
+def test_administrators_are_told_which_metadata_keys_users_lack(ada, betty):
+    waiting("dave")
+
+    shown = ada.client.get(f"/users.json?{MISSING_KEYS}=1").body
+
+    assert [user["missing_metadata_key_ids"] for user in shown] == [[], [], []]
+    for query in ("", f"{MISSING_KEYS}=0"):
+        assert "missing_metadata_key_ids" not in ada.client.get(f"/users.json?{query}").body[0]
+
+
+def test_users_are_not_told_which_metadata_keys_others_lack(ada, betty):
+    for path in ("/users.json", f"/users/{ada.id}.json"):
+        response = betty.client.get(f"{path}?{MISSING_KEYS}=1")
+        assert (response.status, response.body) == (403, "")
+        assert response.message == (
+            "The missing_metadata_key_ids contain is only allowed for administrators."
+        )
+        assert betty.client.get(f"{path}?{MISSING_KEYS}=0").status == 200
+        assert betty.client.get(f"{path}?{MISSING_KEYS}=2").status == 400
+
+
+def test_a_user_is_told_which_metadata_keys_he_lacks(ada, betty):
+    for who, user in ((betty, "me"), (betty, betty.id), (betty, betty.id.upper()), (ada, betty.id)):
+        shown = who.client.get(f"/users/{user}.json?{MISSING_KEYS}=1").body
+        assert (shown["id"], shown["missing_metadata_key_ids"]) == (betty.id, [])
+    assert "missing_metadata_key_ids" not in betty.client.get("/users/me.json").body
+
+
 @pytest.mark.parametrize("name", ["last_logged_in", "LastLoggedIn"])
 def test_the_last_sign_in_is_always_shown(ada, name):
     [user] = ada.client.get(f"/users.json?contain[{name}]=0").body
@@ -295,6 +405,13 @@ def test_the_list_is_paged_where_asked_for(ada, betty, carol):
     assert ada.client.get("/users.json?limit=2&page=3").status == 404
     assert ada.client.get("/users.json?page=2").status == 404
     assert names(ada.client.get("/users.json?limit=0")) == ["ada"]
+
+
+def test_users_that_are_equal_stand_by_username_on_every_page(ada, betty, carol):
+    pages = [list_of(ada, f"sort=Users.created&limit=1&page={n}") for n in (1, 2, 3)]
+
+    assert pages == [["ada"], ["betty"], ["carol"]]
+    assert list_of(ada, "sort[Users.created]=desc") == ["ada", "betty", "carol"]
 
 
 def test_only_keys_of_the_page_are_read(ada, betty, carol):

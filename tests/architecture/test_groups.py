@@ -69,6 +69,16 @@ def test_no_group_loads_what_developing_needs(group):
     assert loaded(group) & (NOWHERE | CHALICE_CLI) == set()
 
 
+@pytest.mark.parametrize("group", NAMES)
+def test_no_group_loads_what_reads_pictures_before_there_is_one(group):
+    assert "PIL" not in package_of(loaded(group))
+
+
+def test_who_shows_or_takes_pictures_has_rights_to_them():
+    using = {name for name in NAMES if "chalicelib.objects.storage" in loaded(name)}
+    assert using == {group.name for group in GROUPS if group.avatars}
+
+
 def test_every_routes_module_belongs_to_one_group():
     modules = [module for group in GROUPS for module in group.modules]
     present = {module.name for module in pkgutil.iter_modules(chalicelib.routes.__path__)}

@@ -16,7 +16,8 @@ SOLE = {
     "pysequoia": {"crypto"},
     "jwt": {"crypto"},
     "pynamodb": {"tables"},
-    "botocore": {"tables", "crypto"},
+    "botocore": {"tables", "crypto", "objects"},
+    "PIL": {"objects"},
     "chalice": {"web"},
 }
 """Libraries, and the one layer that knows each."""

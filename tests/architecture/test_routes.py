@@ -49,6 +49,10 @@ ACTIONS = {
     "RecoverStart.start": "601d4672-5498-5681-b0af-5c4908a49e91",
     "RecoverComplete.complete": "91b261cd-7e30-5678-98f5-9faacea29439",
     "RecoverAbort.abort": "39a6e514-8f89-58e5-a11c-598c44e93ed8",
+    "SelfRegistrationGetSettings.getSettings": "d4df7df1-0645-5d2e-b5e3-0cf44ec3d8e7",
+    "SelfRegistrationSetSettings.setSettings": "d6f1660a-6ff2-5572-ab3e-92c68e82b5d4",
+    "SelfRegistrationDeleteSettings.deleteSettings": "aaed8b04-603c-58bd-b054-34f9e78c4716",
+    "SelfRegistrationDryRun.dryRun": "8fa02019-e0f1-5de9-a680-7a2601caf27c",
     "SettingsIndex.index": "bef9f3ca-86ef-5c6a-9b38-320e03ceb5df",
     "AccountSettingsIndex.index": "9b473b19-0e3e-5efb-be19-8a1719843762",
     "AccountLocalesSelect.select": "66c8c07c-8079-55ae-8e0a-bca281f94909",
@@ -59,9 +63,15 @@ ACTIONS = {
 }
 """Identifiers the catalogue lists. Logs of other servers know actions by them."""
 NAMED_WITHOUT_ID = {
+    *("GroupsDelete.delete", "GroupsDelete.dryRun"),
     *("ResourcesIndex.index", "ResourcesView.view", "ResourcesUpdate.update"),
     *("ResourcesDelete.delete", "SecretsView.view", "ResourceTypesIndex.index"),
+    *("PermissionsView.viewAcoPermissions", "ShareSearch.searchArosToShareWith"),
+    *("Share.dryRun", "Share.share"),
     *("ResourceTypesView.view", "ResourceTypesUpdate.update", "ResourceTypesDelete.delete"),
+    *("CommentsView.view", "CommentsAdd.addPost", "CommentsUpdate.update"),
+    *("GroupsIndex.index", "GroupsView.view", "GroupsUpdate.dryRun"),
+    *("CommentsDelete.delete", "FavoritesAdd.add", "FavoritesDelete.delete"),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}

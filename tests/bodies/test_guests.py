@@ -8,14 +8,14 @@ import pytest
 
 from chalicelib.bodies.auth import HandshakeBody, LoginBody, LogoutBody, RefreshBody
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.rules import UNSET
-from chalicelib.bodies.setup import (
-    AbortBody,
-    CompletionBody,
+from chalicelib.bodies.registration import (
     EmailBody,
-    RecoveryBody,
-    read_registrant,
+    RegistrationBody,
+    SelfRegistrationBody,
+    read_address,
 )
+from chalicelib.bodies.rules import UNSET
+from chalicelib.bodies.setup import AbortBody, CompletionBody, RecoveryBody
 from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.errors import Invalid
 from tests.bodies.samples import ADA, errors_of
@@ -113,7 +113,7 @@ def test_an_edit_is_refused_by_field(payload, field):
 @pytest.mark.parametrize("payload", [{}, {"username": None}, {"username": ""}, None])
 def test_a_registrant_without_an_address_has_an_empty_one(payload):
     with pytest.raises(Invalid) as refused:
-        read_registrant(Draft(InvitationBody, payload))
+        read_address(Draft(RegistrationBody, payload))
 
     assert refused.value.message == "The self registration data could not be validated."
     assert set(refused.value.errors["email"]) == {"_empty"}
@@ -129,6 +129,22 @@ def test_an_address_to_register_is_an_address():
 def test_a_recovery_needs_an_address(username):
     with pytest.raises(Invalid, match=r"^Please provide a valid email address\.$"):
         read(RecoveryBody, {"username": username}).require_username()
+
+
+@pytest.mark.parametrize("extra", [{}, {"role_id": "admin", "disabled": 5, "active": True}])
+def test_a_registration_is_address_and_names_and_nothing_else(extra):
+    body = read(RegistrationBody, INVITATION | extra)
+
+    assert (body.username, body.profile.first_name) == ("ada@example.com", "Ada")
+
+
+def test_domains_are_kept_in_lower_case_and_in_their_order():
+    allowed = ["Zoo.Example.COM", "example.org", "BÜCHER.de", "ไทย.คอม"]
+    payload = {"provider": "email_domains", "data": {"allowed_domains": allowed}}
+
+    body = read(SelfRegistrationBody, payload)
+
+    assert body.data.allowed_domains == ["zoo.example.com", "example.org", "bücher.de", "ไทย.คอม"]
 
 
 def test_a_recovery_has_one_of_two_reasons():

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.served import ROOT, Served, serving
+from tests.keys import Key
+from tests.served import ROOT, Person, Served, administrator, newcomer, serving
 
 HERE = Path(__file__).parent
 
@@ -26,14 +27,35 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.fixture(scope="module")
-def gnupg_home() -> Iterator[Path]:
-    """An empty keyring; the path is short, since it names the agent's socket."""
+def people(served: Served) -> dict[str, Person]:
+    """Ada, who is the administrator, and whom she invited, by name."""
+    ada = administrator(served)
+    invited = [newcomer(served, ada, name) for name in ("betty", "carol")]
+    return {person.name: person for person in (ada, *invited)}
+
+
+@pytest.fixture(scope="module")
+def keyring() -> Iterator[Callable[..., Path]]:
+    """Makes a keyring of private keys; its path is short, since it names the agent's socket."""
     if shutil.which("gpg") is None:
         pytest.skip("gpg is not on this machine")
-    home = Path(tempfile.mkdtemp(prefix="kh"))
-    yield home
-    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)
-    shutil.rmtree(home, ignore_errors=True)
+    homes: list[Path] = []
+
+    def make(*keys: Key) -> Path:
+        homes.append(home := Path(tempfile.mkdtemp(prefix="kh")))
+        for key in keys:
+            _gpg(home, "--import", sent=key.private)
+        return home
+
+    yield make
+    for home in homes:
+        subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=False)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _gpg(home: Path, *arguments: str, sent: str) -> None:
+    command = ["gpg", "--homedir", home, "--batch", *arguments]
+    subprocess.run(command, input=sent.encode(), capture_output=True, check=True)
 
 
 @pytest.fixture(scope="module")
@@ -50,14 +72,14 @@ def client_python() -> Callable[[str], Path]:
 
 
 @pytest.fixture(scope="module")
-def visit(client_python: Callable[[str], Path], gnupg_home: Path) -> Callable[..., Any]:
-    """Runs one of the scripts here with a client; returns what the client saw."""
+def visit(client_python: Callable[[str], Path]) -> Callable[..., Any]:
+    """Runs one of the scripts here with a client and a keyring; returns what the client saw."""
 
-    def run(client: str, script: str, configuration: dict[str, Any]) -> Any:
+    def run(client: str, script: str, configuration: dict[str, Any], home: Path) -> Any:
         done = subprocess.run(
             [client_python(client), HERE / script],
             input=json.dumps(configuration),
-            env={"PATH": os.environ["PATH"], "GNUPGHOME": str(gnupg_home)},
+            env={"PATH": os.environ["PATH"], "GNUPGHOME": str(home)},
             capture_output=True,
             text=True,
             timeout=120,

@@ -43,4 +43,5 @@ def visit(client: PassboltAPI) -> dict[str, object]:
     }
 
 
-sys.stdout.write(json.dumps(visit(PassboltAPI(json.load(sys.stdin)))) + "\n")
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(visit(PassboltAPI(json.load(sys.stdin)))) + "\n")

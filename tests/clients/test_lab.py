@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import pytest
 
 
 @pytest.fixture(scope="module", params=["PGPy", "gnupg"])
-def seen(request, served, visit, gnupg_home):
+def seen(request, served, visit, keyring):
     """What the client saw on one visit: it signs in, stores, reads."""
     configuration = {
         "base_url": served.url,
@@ -18,13 +17,7 @@ def seen(request, served, visit, gnupg_home):
         "passphrase": "",
         "fingerprint": served.key.fingerprint,
     }
-    subprocess.run(
-        ["gpg", "--homedir", gnupg_home, "--batch", "--import"],
-        input=served.key.private.encode(),
-        capture_output=True,
-        check=True,
-    )
-    return visit("passbolt", "lab.py", configuration)
+    return visit("passbolt", "lab.py", configuration, keyring(served.key))
 
 
 def test_it_signs_in(seen, served):

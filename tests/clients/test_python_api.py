@@ -6,7 +6,7 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def seen(served, visit, tmp_path_factory):
+def seen(served, visit, keyring, tmp_path_factory):
     """What the client saw on one visit: it signs in, stores, reads, changes, deletes, leaves."""
     folder = tmp_path_factory.mktemp("keys")
     (folder / "public.asc").write_text(served.key.public)
@@ -19,7 +19,7 @@ def seen(served, visit, tmp_path_factory):
             "USER_PRIVATE_KEY_FILE": str(folder / "private.asc"),
         }
     }
-    return visit("passbolt-python-api", "python_api.py", configuration)
+    return visit("passbolt-python-api", "python_api.py", configuration, keyring())
 
 
 def test_it_signs_in(seen):

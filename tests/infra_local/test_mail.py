@@ -30,6 +30,10 @@ def row(number, *, created="2026-11-21T08:00:00+00:00", recipient="ada@example.c
     }
 
 
+def addresses_of(recipient):
+    return {"all": ["ada@example.com", "betty@example.com"], "none": []}.get(recipient, [recipient])
+
+
 @pytest.fixture
 def folder(tmp_path):
     return tmp_path / "data" / "mail"
@@ -37,7 +41,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def post(folder):
-    return PostOffice(folder, render, "Keyhaven <keyhaven@localhost>")
+    return PostOffice(folder, render, addresses_of, "Keyhaven <keyhaven@localhost>")
 
 
 def test_a_mail_is_a_file_that_mail_programs_read(post, folder):
@@ -95,3 +99,20 @@ def test_no_id_leads_out_of_the_folder(post, folder):
     post.deliver(row("/../../x"))
 
     assert len(list(folder.iterdir())) == 1
+
+
+def test_a_mail_to_several_is_one_mail(post, folder, capsys):
+    post.deliver(row(1, recipient="all"))
+
+    [file] = folder.iterdir()
+    mail = message_from_bytes(file.read_bytes(), policy=default)
+    to = [address.addr_spec for address in mail["To"].addresses]
+    assert to == ["ada@example.com", "betty@example.com"]
+    assert "Mail to ada@example.com, betty@example.com:" in capsys.readouterr().out
+
+
+def test_a_mail_to_nobody_is_none(post, folder, capsys):
+    post.deliver(row(1, recipient="none"))
+
+    assert list(folder.iterdir()) == []
+    assert capsys.readouterr().out == ""

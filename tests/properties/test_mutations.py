@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from tests import make
+from tests import groups, make
 from tests.client import Client, Response
+from tests.comments import commented
 from tests.keys import KEYS, message
 from tests.make import Somebody
 
@@ -56,6 +57,23 @@ def recorded(who: Somebody, resource_id: str) -> Iterator[Request]:
     yield "POST", "/auth/jwt/refresh.json", {"user_id": who.id, "refresh_token": new_id()}
     yield "POST", "/account/settings/locales.json", {"value": "fr-FR"}
     yield "PUT", f"/resource-types/{new_id()}.json", {"deleted": None}
+    yield "POST", f"/favorites/resource/{resource_id}.json", None
+    comment_id = commented(who, resource_id)
+    reply = {"content": "hello", "parent_id": comment_id}
+    yield "POST", f"/comments/resource/{resource_id}.json", reply
+    yield "GET", f"/comments/resource/{resource_id}.json?contain[creator]=1", None
+    yield "PUT", f"/comments/{comment_id}.json", {"content": "changed"}
+    yield "DELETE", f"/comments/{comment_id}.json", None
+    member = {"user_id": who.id, "is_admin": True}
+    yield "POST", "/groups.json?contain[my_group_user]=1", {"name": "t", "groups_users": [member]}
+    team = groups.created(who, who)["id"]
+    entry = {"id": groups.membership(team, who).id, "is_admin": True}
+    wanted = {"user_id": who.id, "resource_id": resource_id, "data": secret}
+    changes = {"name": "crew", "groups_users": [entry, {**entry, "delete": False}]}
+    yield "PUT", f"/groups/{team}.json", {**changes, "secrets": [wanted]}
+    yield "PUT", f"/groups/{team}/dry-run.json", {"groups_users": [member]}
+    yield "GET", f"/groups/{team}.json?contain[groups_users.user.profile]=1", None
+    yield "GET", f"/groups.json?filter[has-users][]={who.id}&contain[users]=1", None
 
 
 def mutated(chance: random.Random, request: Request) -> tuple[str, str, bytes]:
@@ -103,7 +121,7 @@ def _send(client: Client, method: str, path: str, raw: bytes) -> Response:
     return client.request(method, path, raw=raw, headers=headers)
 
 
-@pytest.mark.parametrize("number", range(14))
+@pytest.mark.parametrize("number", range(24))
 def test_no_mutation_of_a_valid_request_breaks_anything(
     ada: Somebody, digest: Callable[[], str], number: int
 ) -> None:

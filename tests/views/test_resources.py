@@ -16,6 +16,8 @@ from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.views import resources as views
 from chalicelib.views import secrets as secret_views
+from chalicelib.views.holders import Holders
+from chalicelib.views.permissions import permissions_of
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NOW_TEXT = "2026-11-21T12:00:00+00:00"
@@ -114,7 +116,7 @@ def test_a_favorite_is_shown_or_null():
 
 
 def test_a_creator_who_is_gone_is_null():
-    shown, nobody = views.resource(seen()), views.Users.of({})
+    shown, nobody = views.resource(seen()), Holders.of({})
     views.add_creator(nobody, shown)
     views.add_modifier(nobody, shown)
 
@@ -122,7 +124,7 @@ def test_a_creator_who_is_gone_is_null():
 
 
 def test_every_permission_is_shown_with_its_holder():
-    permissions = views.permissions_of(seen(aros="User Group").row)
+    permissions = permissions_of(seen(aros="User Group").row)
 
     assert [(each["aro"], each["aro_foreign_key"], each["type"]) for each in permissions] == [
         ("User", "holder0", 1),

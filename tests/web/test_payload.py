@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.uploads import Upload
 from chalicelib.web import payload
-from chalicelib.web.multipart import Upload
 
 JSON = "application/json"
 FORM = "application/x-www-form-urlencoded"

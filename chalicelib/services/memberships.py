@@ -1,0 +1,80 @@
+"""Who belongs to groups, as decisions about what is shared with them need to know it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from chalicelib.domain.errors import Stale
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.tables import reading
+from chalicelib.tables.base import Key
+from chalicelib.tables.groups import Group
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.operations import require_finished
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.reading import Rows
+from chalicelib.tables.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Groups that were read, and then who belonged to them."""
+
+    groups: Mapping[GroupId, Group]
+    users: Mapping[GroupId, Collection[UserId]]
+
+    def with_access(self, permissions: Mapping[str, Permission]) -> set[UserId]:
+        """The users an access list reaches; its groups are among those that were read."""
+        reached = user_holders(permissions)
+        for group_id in group_holders(permissions):
+            if group_id not in self.users:  # deleted since the access list was read
+                raise Stale
+            reached |= set(self.users[group_id])
+        return reached
+
+    def raise_versions(self, tx: Transaction) -> None:
+        """Hold that these are the members, and let who decides from the groups' items know.
+
+        Due with every change of an access list, or of the secrets of an item, for all groups
+        that are in the list before or after it.
+        """
+        for group in self.groups.values():
+            tx.update(group, Group.version.add(1), provided=group.unchanged())
+
+
+def read(group_ids: Iterable[GroupId], *others: Key) -> tuple[Members, Rows]:
+    """Read the groups that are not deleted, and with them other rows; then the members.
+
+    In this order: who joins or leaves after the group was read has raised its version, so
+    that a change that holds it is refused.
+    """
+    wanted = sorted(set(group_ids))
+    rows = reading.read([*map(Group.by_id, wanted), *others])
+    found = {group_id: rows.find(Group, group_id) for group_id in wanted}
+    require_finished(*(group for group in found.values() if group))
+    groups = {id_: group for id_, group in found.items() if group and not group.deleted}
+    users = users_of(groups)
+    if not all(users.values()):  # every group has members: this one was deleted meanwhile
+        raise Stale
+    return Members(groups, users), rows
+
+
+def users_of(group_ids: Collection[GroupId]) -> dict[GroupId, list[UserId]]:
+    """The users who belong to each of these groups now."""
+    if not group_ids:
+        return {}
+    found = reading.together(*(partial(Membership.in_group, each) for each in group_ids))
+    users = ([UserId(each.user_id) for each in members] for members in found)
+    return dict(zip(group_ids, users, strict=True))
+
+
+def user_holders(permissions: Mapping[str, Permission]) -> set[UserId]:
+    """The users an access list names."""
+    return {UserId(each.aro_id) for each in permissions.values() if each.aro == "User"}
+
+
+def group_holders(permissions: Mapping[str, Permission]) -> set[GroupId]:
+    """The groups an access list names."""
+    return {GroupId(each.aro_id) for each in permissions.values() if each.aro == "Group"}

@@ -1,0 +1,60 @@
+"""The search for users and groups that something can be shared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from chalicelib.domain.actor import Actor
+from chalicelib.services import user_lists
+from chalicelib.services.user_lists import Listed, Wanted
+from chalicelib.tables import reading
+from chalicelib.tables.base import RawRow
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.groups import Group
+from chalicelib.tables.memberships import Membership
+
+MOST = 25
+"""Users shown, and groups: who looks for others says more of their names."""
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    group: Group
+    members: list[Membership]
+
+
+def search(
+    actor: Actor,
+    text: str | None,
+    show: Callable[[RawRow], Shown],
+    username: Callable[[Shown], str],
+) -> tuple[list[Listed[Shown, Any]], list[FoundGroup]]:
+    """Return whose names hold a text, the first by name; all, where there is none.
+
+    Users who have yet to set up cannot be shared with, so not even administrators find them.
+    """
+    users, groups = reading.together(
+        partial(user_lists.search, actor, Wanted(search=text, is_active=True), show),
+        partial(_groups, text),
+    )
+    users.sort(key=lambda listed: username(listed.user).casefold())
+    return users[:MOST], groups
+
+
+def _groups(text: str | None) -> list[FoundGroup]:
+    """The first groups by name, with their members; claims hold names folded."""
+    wanted = (text or "").casefold()
+    ids = [claim.subject for claim in Claim.of_kind(GROUP) if wanted in claim.value][:MOST]
+    if not ids:
+        return []
+    rows, *members = reading.together(
+        lambda: reading.read(map(Group.by_id, ids)),
+        *(partial(Membership.in_group, group_id) for group_id in ids),
+    )
+    found = zip((rows.find(Group, group_id) for group_id in ids), members, strict=True)
+    return [FoundGroup(group, of_it) for group, of_it in found if group and not group.deleted]

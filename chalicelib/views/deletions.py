@@ -1,0 +1,81 @@
+"""How a client sees what deletions take with them, and what stands in their way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NotRequired, TypedDict, cast
+
+from chalicelib.services.departures import Obstacles
+from chalicelib.services.resources import Seen
+from chalicelib.tables.holdings import ROOT
+from chalicelib.tables.resources import Resource
+from chalicelib.views import group_briefs
+from chalicelib.views import groups as group_views
+from chalicelib.views import resources as resource_views
+from chalicelib.views.group_briefs import GroupJson
+from chalicelib.views.groups import DetailedGroupJson
+from chalicelib.views.holders import Holders
+from chalicelib.views.resources import PlainResourceJson, ResourceJson
+
+_MEMBERS = (group_views.MEMBERS, group_views.MEMBER, group_views.MEMBER_PROFILE)
+_OF_A_TREE = frozenset({"folder_parent_id", "personal"})
+
+
+class UnownedJson(TypedDict):
+    sole_owner: list[ResourceJson]
+
+
+class UnmanagedJson(TypedDict):
+    sole_manager: list[DetailedGroupJson]
+
+
+class CausesJson(TypedDict):
+    groups: NotRequired[UnmanagedJson]
+    resources: NotRequired[UnownedJson]
+
+
+class BlockedJson(TypedDict):
+    errors: CausesJson
+    groups_to_delete: NotRequired[list[GroupJson]]
+
+
+def resources(reached: Sequence[Resource]) -> list[PlainResourceJson]:
+    """Resources as they are, in nobody's tree."""
+    return [_plain(row) for row in reached]
+
+
+def blocked(found: Obstacles) -> BlockedJson:
+    """What stands in the way: clients let their users choose new owners and managers from it."""
+    shown: BlockedJson = {"errors": _causes(found)}
+    if found.lonely:
+        shown["groups_to_delete"] = [group_briefs.brief(group) for group in found.lonely]
+    return shown
+
+
+def _causes(found: Obstacles) -> CausesJson:
+    causes: CausesJson = {}
+    if found.groups.groups:
+        causes["groups"] = {"sole_manager": group_views.listed(found.groups, _MEMBERS)}
+    if found.resources:
+        holders = Holders.of(found.holders.users, found.holders.groups)
+        causes["resources"] = {"sole_owner": [_owned(row, holders) for row in found.resources]}
+    return causes
+
+
+def _owned(row: Resource, holders: Holders) -> ResourceJson:
+    shown = resource_views.resource(_in_no_folder(row))
+    resource_views.add_permissions(_in_no_folder(row), shown)
+    resource_views.add_permission_users(holders, shown)
+    resource_views.add_permission_groups(holders, shown)
+    return shown
+
+
+def _plain(row: Resource) -> PlainResourceJson:
+    shown = resource_views.resource(_in_no_folder(row))
+    plain = {name: value for name, value in shown.items() if name not in _OF_A_TREE}
+    return cast(PlainResourceJson, plain)
+
+
+def _in_no_folder(row: Resource) -> Seen:
+    """A resource as who does not hold it sees it: it has no place in his tree."""
+    return Seen(row.serialize(), {"place": {"S": ROOT}})

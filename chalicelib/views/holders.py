@@ -1,0 +1,45 @@
+"""Users and groups as they are shown beside something else, such as what they may read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import User
+from chalicelib.views import group_briefs
+from chalicelib.views import users as user_views
+from chalicelib.views.group_briefs import GroupJson
+from chalicelib.views.users import ProfileJson, UserJson
+
+
+class HolderJson(UserJson):
+    profile: ProfileJson
+
+
+@dataclass(frozen=True, slots=True)
+class Holders:
+    """Each made once for a whole list, by identifier."""
+
+    users: dict[str, UserJson]
+    with_profile: dict[str, HolderJson]
+    groups: dict[str, GroupJson]
+
+    @classmethod
+    def of(
+        cls,
+        users: Mapping[UserId, User],
+        groups: Mapping[GroupId, Group] = MappingProxyType({}),
+    ) -> Holders:
+        rows = {str(user_id): user.serialize() for user_id, user in users.items()}
+        brief = {user_id: user_views.brief_of(row) for user_id, row in rows.items()}
+        return cls(
+            brief,
+            {
+                user_id: {**brief[user_id], "profile": user_views.profile_of(row)}
+                for user_id, row in rows.items()
+            },
+            {str(group_id): group_briefs.brief(group) for group_id, group in groups.items()},
+        )

@@ -1,0 +1,86 @@
+"""Requests at once: in every order of their storage calls, as if one came after the other.
+
+    assert at_once(store, share, add) == {(200, 400), (404, 200)}
+
+Each order starts from the same rows. It has to end, in what was done and in what is stored,
+like one of those in which nobody interrupts: so what is said to be done is so, and what was
+refused has changed nothing. Why it was refused may differ: who is interrupted may hear that
+a membership is gone where he would otherwise hear that the whole group is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from chalicelib.tables.parts import Part
+from tests.client import Response
+from tests.environment import ENGINE
+from tests.invariants import check_invariants
+from tests.outlines import Outline, Outlines, difference
+from tests.proving import more
+from tests.scheduler import FEW_SWITCHES, Race, races, repeat
+from tests.storage import Storage
+
+Ask = Callable[[], Response]
+Statuses = tuple[int, ...]
+
+_REFUSALS = frozenset({400, 403, 404})
+_CONFLICT = 409
+"""For who is interrupted again and again."""
+
+
+def most_orders() -> Iterator[Race]:
+    """All with at most two switches; on the slower storage only a part of them."""
+    if ENGINE == "embedded":
+        return races(limit=more(150, 1000), sampled=more(20, 500))
+    return races(limit=0, switches=1, sampled=more(5, 500))
+
+
+def some_orders() -> Iterator[Race]:
+    """A few, of requests that make many calls."""
+    return races(limit=0, switches=more(0, 1), sampled=more(8, 100))
+
+
+def at_once(
+    store: Storage,
+    *requests: Ask,
+    then: Callable[[], None] = lambda: None,
+    orders: Callable[[], Iterator[Race]] = most_orders,
+) -> set[Statuses]:
+    """Ask in these orders; return the statuses of those in which nobody interrupts.
+
+    After each, `then` looks at what more has to be true.
+    """
+    start, outlines = store.contents(), _Outlines(store)
+
+    def ended(race: Race) -> tuple[Statuses, Outline]:
+        store.put_back(start)
+        outcomes = race.run(*requests)
+        check_invariants(store)
+        assert store.rows(Part.stored_as()) == [], race.order
+        outline = outlines.now()
+        then()
+        return tuple(each.get().status for each in outcomes), outline
+
+    expected = [ended(repeat([first])) for first in range(len(requests))]
+    known = _REFUSALS.union(*(statuses for statuses, _ in expected))
+    for race in orders():
+        statuses, outline = ended(race)
+        same = [rows for answers, rows in expected if _done(answers) == _done(statuses)]
+        assert same, f"{race.order} was answered {statuses}"
+        allowed = known | {_CONFLICT} if race.switches > FEW_SWITCHES else known
+        assert allowed.issuperset(statuses), f"{race.order} was answered {statuses}"
+        assert outline in same, f"{race.order} {statuses}\n{difference(outline, same)}"
+    return {statuses for statuses, _ in expected}
+
+
+def _done(statuses: Statuses) -> list[bool]:
+    return [status == 200 for status in statuses]
+
+
+class _Outlines(Outlines):
+    """Outlines that tell secrets apart: requests that are sent again bring the same ones."""
+
+    def _kept(self, found: re.Match[str]) -> str:
+        return found[0] if found[0].startswith("-----BEGIN PGP") else super()._kept(found)

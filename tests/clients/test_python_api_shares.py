@@ -1,0 +1,59 @@
+"""passbolt-python-api 0.3.9, unchanged: what one person shares with it, others decrypt with it."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(scope="module")
+def visit_of(served, people, visit, keyring):
+    """A visit of somebody with his own key, which is in no other's keyring."""
+
+    def run(name, script):
+        key = people[name].key
+        configuration = {"PASSBOLT": {"SERVER": served.url, "USER_FINGERPRINT": key.fingerprint}}
+        return visit("passbolt-python-api", script, configuration, keyring(key))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def given(visit_of):
+    """What the client saw when Ada shared."""
+    return visit_of("ada", "python_api_gives.py")
+
+
+def test_a_user_decrypts_what_was_shared_with_him_and_changed_since(given, visit_of):
+    assert visit_of("betty", "python_api_receives.py") == {"for betty": "second"}
+
+
+def test_a_member_decrypts_what_was_shared_with_his_group(given, visit_of):
+    assert visit_of("carol", "python_api_receives.py") == {"for the crew": "of the crew"}
+
+
+def test_the_giver_still_decrypts_all_of_it(given, visit_of):
+    assert visit_of("ada", "python_api_receives.py") == {
+        "own": "nobody else's",
+        "for betty": "second",
+        "for the crew": "of the crew",
+    }
+
+
+def test_it_reads_from_the_simulation_who_gains_access(given):
+    assert given["gained"] == {
+        "for betty": ["betty@example.com"],
+        "for the crew": ["carol@example.com"],
+    }
+
+
+def test_it_describes_the_group(given, people):
+    assert given["group"] == "crew"
+    assert set(given["members"]) == {people["ada"].id, people["carol"].id}
+
+
+def test_it_finds_who_has_access(given):
+    assert given["with_access"] == {
+        "own": ["ada@example.com"],
+        "for betty": ["ada@example.com", "betty@example.com"],
+        "for the crew": ["ada@example.com", "carol@example.com"],
+    }

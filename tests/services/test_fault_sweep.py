@@ -1,0 +1,153 @@
+"""The storage may fail at each call of every request: it is done, or it is not and 503 says so.
+
+Nobody is let in, or kept out with a refusal, because something could not be read; a fault that
+passes is not noticed; what was done and not confirmed is not done again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import cycle
+from typing import Any
+
+import pytest
+
+from tests import make
+from tests.client import Response
+from tests.comments import commented
+from tests.environment import ENGINE
+from tests.hooks import (
+    ALWAYS,
+    FAULTS,
+    UNKNOWN_OUTCOMES,
+    Around,
+    Failing,
+    Fault,
+    PartialBatch,
+    SmallPages,
+    in_conflict,
+)
+from tests.proving import PROVING
+from tests.storage import Storage
+from tests.trials import End, Trial
+from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
+
+EVERYTHING = PROVING or ENGINE == "embedded"
+PASSING = (1, 3)
+"""How often a fault occurs that passes."""
+CUT: tuple[Around, ...] = (
+    *(SmallPages(size, empty=empty) for size in (1, 2, 3) for empty in (False, True)),
+    *(PartialBatch(2), PartialBatch(3, empty=3)),
+)
+"""Answers in pieces, which together are whole."""
+NEVER_THE_SAME = "GET /users/csrf-token.json"
+everywhere = pytest.mark.parametrize("name", sorted(REQUESTS))
+changing = pytest.mark.parametrize("name", changes())
+
+
+def shows() -> list[str]:
+    return sorted(n for n in REQUESTS if n.startswith("GET ") and n != NEVER_THE_SAME)
+
+
+@pytest.fixture
+def tenant(store: Storage, time: Any) -> Tenant:
+    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
+
+
+@pytest.fixture
+def trial(store: Storage, time: Any, tenant: Tenant, name: str) -> Trial:
+    return Trial(store, time, REQUESTS[name](tenant, name))
+
+
+def each_call(trial: Trial, *faults: Fault) -> Iterator[tuple[int, Fault]]:
+    """Each call with each of the faults; on the slower storage with one of them, in turn."""
+    for (at, _), fault in zip(enumerate(trial.calls), cycle(faults), strict=False):
+        yield from ((at, each) for each in (faults if EVERYTHING else (fault,)))
+
+
+def each_write(trial: Trial, *faults: Fault) -> Iterator[tuple[int, Fault]]:
+    for at, fault in each_call(trial, *faults):
+        if trial.calls[at].is_write:
+            yield at, fault
+
+
+@everywhere
+def test_a_fault_that_passes_is_not_noticed(trial: Trial) -> None:
+    """FT04, FT05"""
+    for at, fault in each_call(trial, *FAULTS, in_conflict):
+        for times in PASSING:
+            trial.restart()
+            with Failing(fault, at=at, times=times):
+                assert trial.sent() == trial.once, (at, fault, times)
+
+
+@everywhere
+def test_a_storage_that_does_not_answer_is_no_refusal(trial: Trial) -> None:
+    """FT05, FT24"""
+    for at, fault in each_call(trial, *FAULTS):
+        trial.restart()
+        with Failing(fault, at=at, times=ALWAYS):
+            status = trial.sent().status
+        found = End(status, trial.swept())
+        ends = [End(503, trial.untouched), trial.once]
+        if any(call.is_write for call in trial.calls[:at]):
+            ends.append(End(503, trial.once.rows))  # it was done and cannot be shown
+        assert found in ends, (at, fault)
+
+
+@changing
+def test_a_row_that_others_never_let_go_of_is_a_conflict(trial: Trial) -> None:
+    """FT04"""
+    for at, fault in each_write(trial, in_conflict):
+        trial.restart()
+        with Failing(fault, at=at, times=ALWAYS):
+            status = trial.sent().status
+        assert End(status, trial.swept()) == End(409, trial.untouched), at
+
+
+@changing
+def test_what_was_done_and_not_confirmed_is_not_done_again(trial: Trial) -> None:
+    """FT06"""
+    for at, fault in each_write(trial, *UNKNOWN_OUTCOMES):
+        for times in PASSING:
+            trial.restart()
+            with Failing(fault, at=at, times=times):
+                assert trial.sent() == trial.once, (at, fault, times)
+
+
+@changing
+def test_what_cannot_be_confirmed_is_done_or_not_done(store: Storage, trial: Trial) -> None:
+    """FT03, FT06"""
+    for at, fault in each_write(trial, *UNKNOWN_OUTCOMES):
+        trial.restart()
+        with Failing(fault, at=at, times=ALWAYS):
+            assert trial.sent().status in (503, trial.once.status), (at, fault)
+        trial.require_done_or_not(store.contents())
+
+
+@pytest.mark.parametrize("name", shows())
+def test_what_comes_in_pieces_is_shown_whole(tenant: Tenant, name: str) -> None:
+    """FT07, FT08"""
+    make.crowd(3)
+    for _ in range(3):
+        commented(tenant.betty, make.resource(tenant.ada, {tenant.betty: 1}))
+        commented(tenant.betty, tenant.resource)
+    request = REQUESTS[name](tenant, name)
+    whole = request()
+    for cut in CUT:
+        with cut:
+            assert shown(request()) == shown(whole), vars(cut)
+
+
+@everywhere
+def test_what_does_not_come_is_not_left_out(trial: Trial) -> None:
+    """FT07"""
+    with PartialBatch(1, empty=ALWAYS):
+        found = trial.sent()
+    assert found in (End(503, trial.untouched), trial.once)
+
+
+def shown(response: Response) -> Any:
+    assert response.status in (200, 301)
+    kind = response.headers["content-type"]
+    return response.json.get("body", response.json) if "json" in kind else response.content

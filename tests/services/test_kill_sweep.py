@@ -1,0 +1,164 @@
+"""A process may die before and after each storage call of every request that changes something.
+
+Who does not ask again finds it done or not done, with nothing left of it; who asks again finds
+what he would find had nobody died: as if his first request was never sent, or was answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.permissions import PermissionType
+from tests import groups, make, shares
+from tests.environment import ENGINE
+from tests.hooks import Killed, Killing, kill_points
+from tests.proving import PROVING, more
+from tests.resources import path, secrets
+from tests.storage import Storage
+from tests.trials import Ask, Trial
+from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
+
+READ = PermissionType.READ
+MANY = 105
+"""More than a transaction has rows."""
+BOTH = ("POST", "PUT")
+REPEATED = {
+    **{f"{method} /setup/complete/{{user_id}}.json": 400 for method in BOTH},
+    **{f"{method} /setup/recover/abort/{{user_id}}.json": 400 for method in BOTH},
+    **{f"{method} /setup/recover/complete/{{user_id}}.json": 400 for method in BOTH},
+    **{f"{method} /users/validateAccount/{{user_id}}.json": 400 for method in BOTH},
+    "DELETE /comments/{comment_id}.json": 404,
+    "DELETE /favorites/{favorite_id}.json": 404,
+    "DELETE /groups/{group}.json": 404,
+    "POST /groups.json": 400,
+    "PUT /groups/{group}.json": 400,
+    "PUT /groups/{group}.json without a member": 400,
+    "DELETE /resource-types/{resource_type_id}.json": 400,
+    "DELETE /resources/{resource_id}.json": 404,
+    "DELETE /self-registration/settings/{setting_id}.json": 404,
+    "DELETE /users/{user}.json": 404,
+    "POST /auth/jwt/login.json": 400,
+    "POST /auth/jwt/logout.json": 403,
+    "POST /auth/login.json with the nonce": 400,
+    "POST /favorites/resource/{resource_id}.json": 400,
+    "POST /users.json": 400,
+    "POST /users/register.json": 403,
+    "PUT /resource-types/{resource_type_id}.json": 400,
+    "PUT /share/resource/{resource_id}.json": 400,
+}
+"""What is answered to a request that was done already, where it is not done again."""
+
+
+@pytest.fixture
+def tenant(store: Storage, time: Any) -> Tenant:
+    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
+
+
+def endure(store: Storage, trial: Trial, deaths: Iterator[Killing]) -> None:
+    """Let the process that serves the request die in each of these ways."""
+    for killing in deaths:
+        trial.restart()
+        with killing, pytest.raises(Killed):
+            trial.sent()
+        trial.require_done_or_not(store.contents())
+
+
+@pytest.mark.parametrize("name", changes())
+def test_a_process_may_die_at_any_moment(
+    store: Storage, time: Any, tenant: Tenant, name: str
+) -> None:
+    """FT01, FT02, FT03"""
+    trial = Trial(store, time, REQUESTS[name](tenant, name))
+    assert trial.repeated == REPEATED.get(name, trial.once.status)
+    endure(store, trial, kill_points(len(trial.calls)))
+
+
+# Large changes
+
+
+def sharing(tenant: Tenant) -> Ask:
+    team = make.group(*make.crowd(MANY))
+    sent = secrets(*team.members)
+    return lambda: shares.share(tenant.ada, tenant.resource, [shares.add(team)], sent)
+
+
+def unsharing(tenant: Tenant) -> Ask:
+    team = make.group(*make.crowd(MANY))
+    resource = make.resource(tenant.ada, {team: READ})
+    rows = [shares.remove(resource, team)]
+    return lambda: shares.share(tenant.ada, resource, rows)
+
+
+def adding_users(tenant: Tenant) -> Ask:
+    """Their rows are guarded meanwhile."""
+    crowd = make.crowd(MANY)
+    rows, sent = [shares.add(who) for who in crowd], secrets(*crowd)
+    return lambda: shares.share(tenant.ada, tenant.resource, rows, sent)
+
+
+def renewing(tenant: Tenant) -> Ask:
+    team = make.group(*make.crowd(MANY))
+    resource = make.resource(tenant.ada, {team: READ})
+    sent = {"name": "new", "secrets": secrets(tenant.ada, *team.members)}
+    return lambda: tenant.ada.client.put(path(resource), sent)
+
+
+def deleting(tenant: Tenant) -> Ask:
+    resource = make.resource(tenant.ada, dict.fromkeys(make.crowd(MANY), READ))
+    return lambda: tenant.ada.client.delete(path(resource))
+
+
+def founding(tenant: Tenant) -> Ask:
+    sent = groups.body(tenant.betty, *make.crowd(MANY))
+    return lambda: groups.create(tenant.ada, sent)
+
+
+def joining(tenant: Tenant) -> Ask:
+    """Their rows are guarded meanwhile."""
+    crowd, team = make.crowd(MANY), make.group(tenant.betty)
+    resource = make.resource(tenant.ada, {team: READ})
+    given = [groups.secret(who, resource) for who in crowd]
+    changes = [groups.add(who) for who in crowd]
+    return lambda: groups.update(tenant.betty, team, *changes, secrets=given)
+
+
+def leaving(tenant: Tenant) -> Ask:
+    crowd = make.crowd(MANY)
+    team = make.group(tenant.betty, *crowd)
+    make.resource(tenant.ada, {team: READ})
+    changes = [groups.remove(team, who) for who in crowd]
+    return lambda: groups.update(tenant.betty, team, *changes)
+
+
+def disbanding(tenant: Tenant) -> Ask:
+    team = make.group(tenant.betty, *make.crowd(MANY))
+    make.resource(tenant.ada, {team: READ})
+    return lambda: tenant.ada.client.delete(groups.path(team))
+
+
+def departing(tenant: Tenant) -> Ask:
+    """Of what he leaves some is his alone, and some is not his."""
+    [who] = make.crowd(1)
+    for number in range(MANY):
+        make.resource(who) if number % 10 else make.resource(tenant.ada, {who: READ})
+    return lambda: tenant.ada.client.delete(f"/users/{who.id}.json")
+
+
+LARGE = (
+    *(sharing, unsharing, adding_users, renewing, deleting),
+    *(founding, joining, leaving, disbanding, departing),
+)
+
+
+@pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes long on moto")
+@pytest.mark.parametrize("prepared", LARGE)
+def test_the_process_of_a_large_change_may_die_at_any_moment(
+    store: Storage, time: Any, tenant: Tenant, prepared: Callable[[Tenant], Ask]
+) -> None:
+    """FT01, FT02, FT03, FT10, FT12"""
+    trial = Trial(store, time, prepared(tenant))
+    endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, more(9, 1)))

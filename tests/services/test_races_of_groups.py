@@ -1,0 +1,454 @@
+"""Races of requests about groups, as in `test_races.py`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.permissions import PermissionType
+from tests import departures, groups, make
+from tests.asks import changing, deleting, founding, marking, removing, renaming, sharing, updating
+from tests.groups import demote, promote, secret
+from tests.make import Somebody, Team
+from tests.resources import path
+from tests.shares import add, remove
+
+READ, UPDATE, OWNER = PermissionType
+
+
+@pytest.fixture
+def dave(store: Any) -> Somebody:
+    return make.user("dave")
+
+
+@pytest.fixture
+def team(betty: Somebody) -> Team:
+    """A group that Betty manages and nobody else belongs to."""
+    return make.group(betty, name="team")
+
+
+def joining(manager: Somebody, team: Team, who: Somebody, *resource_ids: str) -> Any:
+    """Somebody is added, with secrets of these resources."""
+    sent = [secret(who, each) for each in resource_ids]
+    return changing(manager, team, groups.add(who), secrets=sent)
+
+
+# Members who join
+
+
+def test_a_share_with_a_group_and_a_new_member(ada, betty, carol, team, race):
+    """RA01, I1"""
+    resource_id = make.resource(ada)
+
+    assert race(sharing(ada, resource_id, add(team), new=[betty]), joining(betty, team, carol)) == {
+        (200, 400),
+        (404, 200),
+    }
+
+
+def test_a_share_with_a_group_and_a_new_member_who_knows_of_it(ada, betty, carol, team, race):
+    """RA01, I1"""
+    resource_id = make.resource(ada)
+
+    assert race(
+        sharing(ada, resource_id, add(team), new=[betty]),
+        joining(betty, team, carol, resource_id),
+    ) == {(200, 200), (200, 400)}
+
+
+def test_new_secrets_and_a_new_member(ada, betty, carol, team, race):
+    """RA04, I1: of the secrets the member is given, and those all others get"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        updating(ada, resource_id, ada, betty), joining(betty, team, carol, resource_id)
+    ) == {(200, 200), (400, 200)}
+
+
+def test_the_deletion_of_a_resource_and_a_new_member(ada, betty, carol, team, race):
+    """RA07, I9"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(deleting(ada, resource_id), joining(betty, team, carol, resource_id)) == {
+        (200, 200),
+        (200, 400),
+    }
+
+
+def test_the_end_of_a_groups_access_and_a_new_member(ada, betty, carol, team, race):
+    """RA12, I1"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        sharing(ada, resource_id, remove(resource_id, team)),
+        joining(betty, team, carol, resource_id),
+    ) == {(200, 200), (200, 400)}
+
+
+def test_the_end_of_a_users_access_and_his_joining_with_it(ada, betty, carol, team, race):
+    """RA12, I1"""
+    resource_id = make.resource(ada, {team: READ, carol: READ})
+
+    assert race(
+        sharing(ada, resource_id, remove(resource_id, carol)), joining(betty, team, carol)
+    ) == {(200, 200), (200, 400)}
+
+
+def test_the_end_of_a_users_access_and_his_joining_with_a_secret(ada, betty, carol, team, race):
+    """RA12, I1"""
+    resource_id = make.resource(ada, {team: READ, carol: READ})
+
+    assert race(
+        sharing(ada, resource_id, remove(resource_id, carol)),
+        joining(betty, team, carol, resource_id),
+    ) == {(200, 200), (200, 400)}
+
+
+def test_a_share_with_a_user_and_his_joining(ada, betty, carol, team, race):
+    """I1: the second to come finds that he has access"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        sharing(ada, resource_id, add(carol), new=[carol]),
+        joining(betty, team, carol, resource_id),
+    ) == {(200, 200), (200, 400)}
+
+
+def test_a_user_joins_two_groups_that_have_the_same(ada, betty, carol, dave, team, race):
+    """I1"""
+    other = make.group(dave)
+    resource_id = make.resource(ada, {team: READ, other: READ})
+
+    assert race(
+        joining(betty, team, carol, resource_id), joining(dave, other, carol, resource_id)
+    ) == {(200, 400), (400, 200)}
+
+
+def test_two_managers_add_the_same_user(ada, betty, carol, dave, race):
+    """IN25"""
+    team = make.group(betty, dave, managers=2)
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        joining(betty, team, carol, resource_id), joining(dave, team, carol, resource_id)
+    ) == {(200, 400), (400, 200)}
+
+
+def test_two_managers_add_two_users(ada, betty, carol, dave, race):
+    team = make.group(betty, ada, managers=2)
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        joining(betty, team, carol, resource_id), joining(ada, team, dave, resource_id)
+    ) == {(200, 200)}
+
+
+# Members who leave
+
+
+def test_both_ways_of_access_are_taken(ada, betty, carol, race):
+    """RA12, I1, I8"""
+    team = make.group(betty, carol)
+    resource_id = make.resource(ada, {team: READ, carol: READ})
+    marking(carol, resource_id)()
+
+    assert race(
+        sharing(ada, resource_id, remove(resource_id, carol)),
+        changing(betty, team, groups.remove(team, carol)),
+    ) == {(200, 200)}
+    assert carol.client.get("/resources.json").body == []
+
+
+def test_both_groups_that_gave_access_are_left(ada, betty, carol, dave, race):
+    """I1, I8"""
+    one, other = make.group(betty, carol), make.group(dave, carol)
+    resource_id = make.resource(ada, {one: READ, other: READ})
+
+    assert race(
+        changing(betty, one, groups.remove(one, carol)),
+        changing(dave, other, groups.remove(other, carol)),
+    ) == {(200, 200)}
+    assert carol.client.get(path(resource_id)).status == 404
+
+
+def test_the_end_of_a_groups_access_and_of_a_membership(ada, betty, carol, race):
+    """I8"""
+    team = make.group(betty, carol)
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        sharing(ada, resource_id, remove(resource_id, team)),
+        changing(betty, team, groups.remove(team, carol)),
+    ) == {(200, 200)}
+
+
+def test_a_share_with_who_leaves_a_group(ada, betty, carol, race):
+    """I1: he keeps his secret, or is given another"""
+    team = make.group(betty, carol)
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        sharing(ada, resource_id, add(carol), new=[carol]),
+        changing(betty, team, groups.remove(team, carol)),
+    ) == {(200, 200)}
+
+
+def test_new_secrets_and_a_member_who_leaves(ada, betty, carol, race):
+    """RA04, I1"""
+    team = make.group(betty, carol)
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(
+        updating(ada, resource_id, ada, betty, carol),
+        changing(betty, team, groups.remove(team, carol)),
+    ) == {(200, 200), (400, 200)}
+
+
+@pytest.mark.parametrize("kind", ["update", "favorite", "delete", "share"])
+def test_who_leaves_a_group_does_nothing_more_by_it(ada, betty, carol, dave, race, kind):
+    """I8"""
+    team = make.group(betty, carol)
+    resource_id = make.resource(ada, {team: OWNER})
+    ask = {
+        "update": renaming(carol, resource_id),
+        "favorite": marking(carol, resource_id),
+        "delete": deleting(carol, resource_id),
+        "share": sharing(carol, resource_id, add(dave), new=[dave]),
+    }[kind]
+
+    assert race(changing(betty, team, groups.remove(team, carol)), ask) == {(200, 200), (200, 404)}
+
+
+def test_a_member_is_removed_twice(ada, betty, carol, race):
+    team = make.group(betty, carol)
+    gone = groups.remove(team, carol)
+
+    assert race(changing(ada, team, gone), changing(betty, team, gone)) == {(200, 400), (400, 200)}
+
+
+# Managers
+
+
+@pytest.mark.parametrize("change", [groups.remove, demote])
+def test_two_managers_who_put_each_other_out(betty, carol, dave, race, change):
+    """I3, IN23"""
+    team = make.group(betty, carol, dave, managers=2)
+
+    assert race(
+        changing(betty, team, change(team, carol)), changing(carol, team, change(team, betty))
+    ) == {(200, 403), (403, 200)}
+
+
+@pytest.mark.parametrize("change", [groups.remove, demote])
+def test_two_managers_who_both_leave(betty, carol, dave, race, change):
+    """I3, IN23"""
+    team = make.group(betty, carol, dave, managers=2)
+
+    assert race(
+        changing(betty, team, change(team, betty)), changing(carol, team, change(team, carol))
+    ) == {(200, 400), (400, 200)}
+
+
+def test_a_promotion_and_a_manager_who_leaves(ada, betty, carol, race):
+    """I3"""
+    team = make.group(betty, carol)
+
+    assert race(
+        changing(ada, team, promote(team, carol)),
+        changing(betty, team, groups.remove(team, betty)),
+    ) == {(200, 200), (200, 400)}
+
+
+def test_the_promotion_of_who_is_removed(ada, betty, carol, race):
+    """I3"""
+    team = make.group(betty, carol)
+
+    assert race(
+        changing(ada, team, promote(team, carol)),
+        changing(betty, team, groups.remove(team, carol)),
+    ) == {(200, 200), (400, 200)}
+
+
+def test_a_manager_who_is_demoted_adds_nobody(ada, betty, carol, dave, race):
+    """W5: an administrator's words count, and what the other asks is refused or was done"""
+    team = make.group(betty, carol, managers=2)
+
+    assert race(changing(ada, team, demote(team, betty)), joining(betty, team, dave)) == {
+        (200, 200),
+        (200, 403),
+    }
+
+
+# Names
+
+
+def test_a_group_is_renamed_twice(ada, team, race):
+    """RA10"""
+    other = make.user("dave", admin=True)
+
+    assert race(changing(ada, team, name="one"), changing(other, team, name="other")) == {
+        (200, 200)
+    }
+
+
+def test_two_groups_get_one_name(ada, betty, team, race):
+    """RA10, I10"""
+    other = make.group(betty, name="other")
+
+    assert race(changing(ada, team, name="crew"), changing(ada, other, name="CREW")) == {
+        (200, 400),
+        (400, 200),
+    }
+
+
+def test_two_groups_are_made_of_one_name(ada, betty, carol, race):
+    """RA10, I10"""
+    assert race(founding(ada, betty, name="crew"), founding(ada, carol, name="CREW")) == {
+        (200, 400),
+        (400, 200),
+    }
+
+
+def test_a_name_is_given_and_taken(ada, betty, team, race):
+    """RA10, I10"""
+    assert race(changing(ada, team, name="crew"), founding(ada, betty, name="Crew")) == {
+        (200, 400),
+        (400, 200),
+    }
+
+
+@pytest.mark.parametrize("kind", ["rename", "delete"])
+def test_a_name_that_is_given_up_is_taken(ada, betty, team, race, kind):
+    """RA10, I10"""
+    ask = changing(ada, team, name="crew") if kind == "rename" else removing(ada, team)
+
+    assert race(ask, founding(ada, betty, name="team")) == {(200, 200), (200, 400)}
+
+
+def test_a_new_name_and_a_new_member(ada, betty, carol, team, race):
+    """I14"""
+    assert race(changing(ada, team, name="crew"), joining(betty, team, carol)) == {(200, 200)}
+
+
+# Deletion of a group
+
+
+def test_a_share_with_a_group_that_is_deleted(ada, betty, team, race):
+    """I4, I9"""
+    resource_id = make.resource(ada)
+
+    assert race(removing(ada, team), sharing(ada, resource_id, add(team), new=[betty])) == {
+        (200, 200),
+        (200, 400),
+    }
+
+
+def test_the_end_of_access_of_a_group_that_is_deleted(ada, betty, team, race):
+    """I9"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(removing(ada, team), sharing(ada, resource_id, remove(resource_id, team))) == {
+        (200, 200),
+        (200, 400),
+    }
+
+
+def test_a_member_of_a_group_that_is_deleted(ada, betty, carol, team, race):
+    """I9"""
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(removing(ada, team), joining(betty, team, carol, resource_id)) == {
+        (200, 200),
+        (200, 403),
+    }
+
+
+@pytest.mark.parametrize("kind", ["name", "promote", "remove"])
+def test_nothing_becomes_of_a_deleted_group(ada, betty, carol, race, kind):
+    """I9"""
+    team = make.group(betty, carol, name="team")
+    make.resource(ada, {team: READ})
+    ask = {
+        "name": changing(ada, team, name="crew"),
+        "promote": changing(ada, team, promote(team, carol)),
+        "remove": changing(ada, team, groups.remove(team, carol)),
+    }[kind]
+
+    assert race(removing(ada, team), ask) == {(200, 200), (200, 404)}
+
+
+def test_a_group_is_deleted_twice(ada, betty, carol, race):
+    """IN33"""
+    team = make.group(betty, carol, name="team")
+    make.resource(ada, {team: READ})
+
+    assert race(removing(ada, team), removing(betty, team)) == {(200, 403), (404, 200)}
+
+
+@pytest.mark.parametrize("owner", ["ada", "team"])
+@pytest.mark.parametrize("kind", ["delete", "name", "secrets", "favorite"])
+def test_what_a_group_had_that_is_deleted(ada, betty, carol, race, owner, kind):
+    """I8, I9"""
+    team = make.group(betty, carol, name="team")
+    resource_id = make.resource(ada, {team: UPDATE}) if owner == "ada" else make.resource(team)
+    everybody = [betty, carol, *([ada] if owner == "ada" else [])]
+    ask = {
+        "delete": deleting(carol, resource_id),
+        "name": renaming(carol, resource_id),
+        "secrets": updating(carol, resource_id, *everybody),
+        "favorite": marking(carol, resource_id),
+    }[kind]
+
+    assert race(removing(ada, team), ask) == {(200, 200), (200, 404)}
+
+
+def test_new_secrets_of_what_a_group_had_that_is_deleted(ada, betty, carol, race):
+    """RA04, I1"""
+    team = make.group(betty, carol, name="team")
+    resource_id = make.resource(ada, {team: READ})
+
+    assert race(removing(ada, team), updating(ada, resource_id, ada, betty, carol)) == {
+        (200, 200),
+        (200, 400),
+    }
+
+
+def test_the_other_owner_goes_while_the_group_is_deleted(ada, betty, race):
+    """I2"""
+    team = make.group(betty, name="team")
+    resource_id = make.resource(ada, {team: OWNER})
+
+    assert race(removing(ada, team), sharing(ada, resource_id, remove(resource_id, ada))) == {
+        (200, 200),
+        (200, 400),
+    }
+
+
+def test_two_owning_groups_are_deleted(ada, betty, carol, race):
+    """I2"""
+    one, other = make.group(betty, name="one"), make.group(betty, name="other")
+    make.resource(one, {other: OWNER, carol: READ})
+
+    assert race(removing(ada, one), removing(ada, other)) == {(200, 400), (400, 200)}
+
+
+def test_both_groups_that_gave_access_are_deleted(ada, betty, carol, race):
+    """I1"""
+    one, other = make.group(betty, name="one"), make.group(betty, name="other")
+    make.resource(ada, {one: READ, other: READ})
+
+    assert race(removing(ada, one), removing(ada, other)) == {(200, 200)}
+    assert betty.client.get("/resources.json").body == []
+
+
+def test_who_is_made_an_owner_loses_access(ada, betty, carol, race):
+    """I2"""
+    team = make.group(betty, name="team")
+    resource_id = make.resource(team, {carol: READ})
+    owners = [departures.owner(resource_id, carol)]
+
+    assert race(
+        removing(ada, team, owners=owners),
+        sharing(betty, resource_id, remove(resource_id, carol)),
+    ) == {(200, 404), (400, 200)}
