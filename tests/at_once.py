@@ -34,12 +34,12 @@ def most_orders() -> Iterator[Race]:
     """All with at most two switches; on the slower storage only a part of them."""
     if ENGINE == "embedded":
         return races(limit=more(150, 1000), sampled=more(20, 500))
-    return races(limit=0, switches=1, sampled=more(5, 500))
+    return races(limit=0, switches=1, sampled=more(2, 500))
 
 
 def some_orders() -> Iterator[Race]:
     """A few, of requests that make many calls."""
-    return races(limit=0, switches=more(0, 1), sampled=more(8, 100))
+    return races(limit=0, switches=more(0, 1), sampled=more(4, 100))
 
 
 def at_once(

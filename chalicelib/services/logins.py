@@ -10,19 +10,21 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
 
 from chalicelib.crypto.openpgp import BadMessage
 from chalicelib.domain import audit, clock, strict_json
 from chalicelib.domain.actor import Actor, Caller
-from chalicelib.domain.errors import Invalid, NotFound, Refusal
+from chalicelib.domain.errors import Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.services import signing_keys, sources
 from chalicelib.services.server_key import server_key
 from chalicelib.services.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.tables import reading
+from chalicelib.tables.base import Key
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.tokens import BEARER, CHALLENGE, REFRESH, Token, token_hash
 from chalicelib.tables.transaction import Transaction
@@ -131,24 +133,31 @@ def refresh_cookie_owner(refresh_token: object) -> str:
 
 
 def log_out(actor: Actor, refresh_token: object) -> None:
-    """End the session of this refresh token of the actor's."""
+    """End the session of this refresh token of the actor's.
+
+    Also where the token was renewed at the same moment: the session is meant, whatever
+    token it has by now. Who sends a used token is told so all the same.
+    """
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)
     row = reading.read([Token.by_hash(key)]).find(Token, key)
     if row is None or row.user_id != actor.id or row.expires <= clock.timestamp():
         raise Invalid(UNKNOWN_REFRESH)
+    session = Token.by_hash(token_hash(BEARER, str(row.session)))
+    if row.is_spent:
+        _end(session)
+        raise Invalid(USED_REFRESH)
+    now = clock.now()
     with Transaction() as tx:
-        tx.update(
-            row,
-            Token.spent.set(clock.now()),
-            provided=Token.spent.does_not_exist(),
-            otherwise=Invalid(USED_REFRESH),
-        )
-        tx.update(
-            Token.by_hash(token_hash(BEARER, str(row.session))),
-            Token.spent.set(clock.now()),
-            provided=Token.present(),
-        )
+        tx.update(row, Token.spent.set(now), provided=Token.spent.does_not_exist())
+        tx.update(session, Token.spent.set(now), provided=Token.present())
+
+
+def _end(session: Key) -> None:
+    """End a session, unless it has ended already."""
+    with suppress(Stale), Transaction() as tx:
+        standing = Token.present() & Token.spent.does_not_exist()
+        tx.update(session, Token.spent.set(clock.now()), provided=standing)
 
 
 def log_out_everywhere(actor: Actor) -> None:

@@ -14,10 +14,13 @@ from chalicelib.domain.permissions import PermissionType
 from tests import groups, make
 from tests.asks import changing, deleting, removing
 from tests.at_once import Ask, Statuses, at_once, some_orders
+from tests.environment import ENGINE
 from tests.groups import demote
 from tests.make import Somebody, Team
 from tests.resources import PGP, path
 from tests.shares import add, remove, share
+
+pytestmark = pytest.mark.skipif(ENGINE != "embedded", reason="takes minutes on moto")
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from chalicelib.domain.errors import Conflict, Invalid, Unavailable
+from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.services import tenants
 from tests import hooks, make, people
 from tests.client import Client
@@ -95,3 +95,55 @@ def test_an_address_that_is_taken_meanwhile_founds_nothing(store):
         found()
 
     assert not tenants.is_founded()
+
+
+def test_the_first_administrators_link_can_be_had_again(store):
+    first = found()
+
+    again = tenants.link_again()
+
+    assert again != first
+    user, token = again.rpartition("/setup/start/")[2].split("/")
+    body = {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS["ada"].public},
+    }
+    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+
+
+def test_before_a_foundation_there_is_no_link(digest):
+    before = digest()
+
+    with pytest.raises(NotFound):
+        tenants.link_again()
+
+    assert digest() == before
+
+
+def set_up(link):
+    user, token = link.rpartition("/setup/start/")[2].split("/")
+    body = {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS["ada"].public},
+    }
+    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+
+
+def test_into_an_account_in_use_there_is_no_link(digest):
+    set_up(found())
+    before = digest()
+
+    with pytest.raises(Conflict, match="has set up the account"):
+        tenants.link_again()
+
+    assert digest() == before
+
+
+def test_an_account_that_is_set_up_meanwhile_gets_no_link(store):
+    link = found()
+    mails = len(people.mails(store))
+
+    with Meanwhile(lambda: set_up(link)), pytest.raises(Conflict):
+        tenants.link_again()
+
+    assert len(people.mails(store)) == mails

@@ -1,0 +1,150 @@
+"""What is committed and not yet applied: who meets any of it decides from what will be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services import sweeper
+from tests import departures, groups, make, people, shares
+from tests.hooks import Killed, Killing
+from tests.invariants import check_invariants
+from tests.make import Somebody, Team
+from tests.resources import secret_of, secrets
+
+READ, UPDATE, OWNER = PermissionType
+MANY = 105
+"""More rows than one transaction has."""
+FEW_USERS, MANY_USERS = 1, 100
+"""Whose rows a commit has the room for, and has not."""
+
+sizes = pytest.mark.parametrize("count", [FEW_USERS, MANY_USERS])
+
+
+@pytest.fixture
+def sweep(time: Any) -> Callable[[], None]:
+    def swept() -> None:
+        time.pass_by(minutes=15)
+        sweeper.sweep()
+
+    return swept
+
+
+def after_commit(ask: Callable[[], object]) -> None:
+    """Send a request whose process dies when its change is committed and not yet applied."""
+
+    class Dying(Killing):
+        def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
+            answer = send()
+            if self.dead or any(map(_commits, parameters.get("TransactItems", ()))):
+                self._die()
+            return answer
+
+    with pytest.raises(Killed), Dying(at=-1):
+        ask()
+
+
+def _commits(line: Any) -> bool:
+    names = line.get("Update", {}).get("ExpressionAttributeNames", {})
+    return "committed" in names.values()
+
+
+def items_of(owner: Somebody, *teams: Team, count: int = MANY) -> list[str]:
+    return [make.resource(owner, dict.fromkeys(teams, READ)) for _ in range(count)]
+
+
+def require_joins(who: Somebody, team: Team, manager: Somebody, item: str) -> None:
+    response = groups.update(manager, team, groups.add(who), secrets=[groups.secret(who, item)])
+    assert response.status == 200, response.json
+
+
+@sizes
+def test_who_left_a_group_has_what_he_gains_by_another(betty, count, store, sweep):
+    """I1, FT02: his secrets are yet to be removed when he is given one of them anew."""
+    leaving = make.crowd(count)
+    team, other = make.group(betty, *leaving), make.group(betty)
+    items_of(betty, team, count=MANY // count + 1)
+    both = make.resource(betty, {team: READ, other: READ})
+    after_commit(
+        lambda: groups.update(betty, team, *(groups.remove(team, who) for who in leaving))
+    )
+
+    require_joins(leaving[-1], other, betty, both)
+
+    sweep()
+    assert secret_of(leaving[-1], both) is not None
+    check_invariants(store)
+
+
+@sizes
+def test_who_belonged_to_a_deleted_group_has_what_he_gains_by_another(
+    ada, betty, count, store, sweep
+):
+    """I1, FT02"""
+    members = make.crowd(count)
+    team, other = make.group(betty, *members), make.group(betty)
+    items_of(betty, team, count=MANY // count + 1)
+    both = make.resource(betty, {team: READ, other: READ})
+    after_commit(lambda: departures.delete(ada, team))
+
+    require_joins(members[-1], other, betty, both)
+
+    sweep()
+    assert secret_of(members[-1], both) is not None
+    check_invariants(store)
+
+
+@pytest.mark.parametrize("count", [60, MANY])
+def test_nobody_shares_with_a_deleted_user_through_a_group(ada, betty, carol, count, store, sweep):
+    """I9, RA02: his membership is yet to be removed."""
+    team = make.group(betty, carol)
+    items_of(carol, count=count)
+    item = make.resource(betty)
+    after_commit(lambda: departures.delete(ada, carol))
+
+    simulated = shares.simulate(betty, item, [shares.add(team)])
+    shared = shares.share(betty, item, [shares.add(team)], secrets(carol))
+
+    assert simulated.body["changes"]["added"] == []
+    assert shared.status == 404
+    sweep()
+    check_invariants(store)
+
+
+@pytest.mark.parametrize("count", [60, MANY])
+def test_a_group_whose_manager_was_deleted_keeps_the_one_he_named(
+    ada, betty, carol, count, store, sweep
+):
+    """I3: the memberships are yet to be written."""
+    frances = make.user("frances")
+    team = make.group(carol, betty, frances)
+    items_of(carol, count=count)
+    managers = [departures.manager(team, betty)]
+    after_commit(lambda: departures.delete(ada, carol, managers=managers))
+
+    assert groups.update(ada, team, groups.remove(team, betty)).status == 400
+    assert groups.update(betty, team, groups.remove(team, frances)).status == 200
+
+    assert groups.members(team) == {betty.id: True}
+    sweep()
+    assert people.stored(betty.id).groups[team.id].is_admin
+    check_invariants(store)
+
+
+@pytest.mark.parametrize("count", [MANY, 3])
+def test_who_reads_his_secret_writes_what_is_left_of_a_share(betty, count, store):
+    """FT10: users who are added, and groups with their items, among it"""
+    crowd = make.crowd(MANY)
+    teams = [make.group(*crowd[:-count], name=name) for name in ("One", "Two")] if count == 3 else []
+    item = make.resource(betty)
+    rows = [shares.add(holder) for holder in (*teams, *crowd[-count:])]
+    after_commit(lambda: shares.share(betty, item, rows, secrets(*crowd)))
+
+    assert betty.client.get(f"/secrets/resource/{item}.json").status == 200
+
+    assert store.rows("test-operations") == []
+    assert None not in {secret_of(who, item) for who in crowd}
+    check_invariants(store)
