@@ -75,7 +75,9 @@ GROUPS = (
         "secrets",
         modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
-        writes=_SESSION | {"resources", "holdings", "action_logs", "operations"},
+        writes=_SESSION
+        | {"resources", "holdings", "action_logs", "operations"}
+        | {"groups", "group_items", "users"},
     ),
     Group(
         "groups",

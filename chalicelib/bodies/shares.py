@@ -27,6 +27,8 @@ MOST_PERMISSIONS = 1_000
 MOST_SECRETS = 10_000
 
 Row = TypeVar("Row")
+Rows = Mapping[str, Mapping[str, Any]]
+"""Rows as they were sent, each by the position that a refusal of it names."""
 _TYPES = in_list(*(int(each) for each in PermissionType))
 _AS_TEXT = {str(int(each)): int(each) for each in PermissionType}
 
@@ -83,24 +85,25 @@ class SimulationBody:
     permissions: Annotated[list[PermissionRow] | None, meant()] = None
 
 
-def permission_rows(draft: Draft[Any]) -> list[Mapping[str, Any]]:
-    """The rows of `permissions`, in order; an object whose keys are numbers counts as a list."""
+def permission_rows(draft: Draft[Any]) -> Rows:
+    """The rows of `permissions`, in order."""
     sent = draft.members.get("permissions")
     rows = _rows(sent, "The permissions data array keys must be integers.")
-    if rows is None or not all(isinstance(row, dict) for row in rows):
+    if rows is None or not all(isinstance(row, dict) for row in rows.values()):
         raise Invalid("The permissions data must be an array.")
     return _at_most(MOST_PERMISSIONS, rows)
 
 
-def secret_rows(draft: Draft[Any]) -> list[Mapping[str, Any]]:
+def secret_rows(draft: Draft[Any]) -> Rows:
     """The rows of `secrets`, in order. What is no object is a row without members."""
     rows = _rows(draft.members.get("secrets"), INVALID)
     if rows is None:
         raise Invalid(INVALID, {"secrets": {"array": "The secrets should be a list."}})
-    return _at_most(MOST_SECRETS, [row if isinstance(row, dict) else {} for row in rows])
+    objects = {at: row if isinstance(row, dict) else {} for at, row in rows.items()}
+    return _at_most(MOST_SECRETS, objects)
 
 
-def read_row(name: str, position: int, body: type[Row], row: Mapping[str, Any]) -> Row:
+def read_row(name: str, position: str, body: type[Row], row: Mapping[str, Any]) -> Row:
     """Return a row, or refuse the whole request for what is wrong with it."""
     try:
         return Draft(body, row).read(INVALID)
@@ -108,21 +111,22 @@ def read_row(name: str, position: int, body: type[Row], row: Mapping[str, Any]) 
         raise refused(name, position, error.errors or {}) from None
 
 
-def refused(name: str, position: int, errors: FieldErrors) -> Invalid:
-    return Invalid(INVALID, {name: {str(position): errors}})
+def refused(name: str, position: str, errors: FieldErrors) -> Invalid:
+    return Invalid(INVALID, {name: {position: errors}})
 
 
-def _rows(sent: Any, not_numbered: str) -> list[Any] | None:
+def _rows(sent: Any, not_numbered: str) -> dict[str, Any] | None:
+    """What was sent by position: an object whose keys are numbers counts as a list."""
     if sent is None or sent == "":
-        return []
+        return {}
     if isinstance(sent, dict):
         if not all(key.isascii() and key.isdigit() for key in sent):
             raise Invalid(not_numbered)
-        return list(sent.values())
-    return sent if isinstance(sent, list) else None
+        return sent
+    return {str(at): row for at, row in enumerate(sent)} if isinstance(sent, list) else None
 
 
-def _at_most(limit: int, rows: list[Any]) -> list[Any]:
+def _at_most(limit: int, rows: dict[str, Any]) -> Rows:
     if len(rows) > limit:
         raise TooLarge(f"A request may have at most {limit} of these rows.")
     return rows

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import AddedPermission, ChangedPermission, read_row, refused
+from chalicelib.bodies.shares import AddedPermission, ChangedPermission, Rows, read_row, refused
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import find_uuid, new_id
@@ -15,8 +15,9 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.permissions import Permission
 
 Permissions = Mapping[str, Permission]
-Rows = Sequence[Mapping[str, Any]]
 
+MOST_HOLDERS = 1_000
+"""Users and groups one item is shared with: its row has no room for many more."""
 _ROWS = "permissions"
 _NO_PERMISSION = {"id": {"exists": "The permission does not exist."}}
 _NOBODY = "The access request object does not exist."
@@ -28,7 +29,10 @@ _TWICE = {
         )
     }
 }
+_KEPT: tuple[object, ...] = (None, False, 0, "", "0", [], {})
+"""What the `delete` of a row may be whose permission stays; of all else it is removed."""
 _NO_OWNER = {"at_least_one_owner": "At least one owner permission must be provided."}
+_TOO_MANY = {"hasAtMost": f"The permissions should contain at most {MOST_HOLDERS} items."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Candidates:
 def named(rows: Rows) -> dict[str, set[str]]:
     """The users and groups that rows would add, as far as they name any."""
     found: dict[str, set[str]] = {"User": set(), "Group": set()}
-    for row in rows:
+    for row in rows.values():
         holder, aro = find_uuid(row.get("aro_foreign_key")), row.get("aro")
         if row.get("id") is None and holder is not None and aro in ("User", "Group"):
             found[aro].add(holder)
@@ -67,15 +71,17 @@ def changed(permissions: Permissions, rows: Rows, candidates: Candidates) -> Per
     An owner is left at the end: not necessarily in between.
     """
     after = dict(permissions)
-    for position, row in enumerate(rows):
+    for position, row in rows.items():
         _apply(after, position, row, candidates)
     if not any(each.type is PermissionType.OWNER for each in after.values()):
         raise Invalid(INVALID, {_ROWS: _NO_OWNER})
+    if len(after) > MOST_HOLDERS:
+        raise Invalid(INVALID, {_ROWS: _TOO_MANY})
     return after
 
 
 def _apply(
-    after: dict[str, Permission], position: int, row: Mapping[str, Any], candidates: Candidates
+    after: dict[str, Permission], position: str, row: Mapping[str, Any], candidates: Candidates
 ) -> None:
     if row.get("id") is None:
         added = read_row(_ROWS, position, AddedPermission, row)
@@ -84,7 +90,7 @@ def _apply(
     held = next((each for each in after.values() if each.id == find_uuid(row["id"])), None)
     if held is None:
         raise refused(_ROWS, position, _NO_PERMISSION)
-    if row.get("delete"):
+    if row.get("delete") not in _KEPT:
         del after[held.aro_id]
     elif "type" in row:
         wanted = PermissionType(read_row(_ROWS, position, ChangedPermission, row).type)
@@ -93,7 +99,7 @@ def _apply(
 
 
 def _add(
-    after: dict[str, Permission], position: int, added: AddedPermission, candidates: Candidates
+    after: dict[str, Permission], position: str, added: AddedPermission, candidates: Candidates
 ) -> None:
     errors = dict(candidates.refusal(added) or {})
     holder = added.aro_foreign_key

@@ -74,6 +74,8 @@ class Departure:
                 tx.then_update(item, *item.deletion())
             else:
                 tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
+            if item_id in self.owners:  # whoever is made an owner has access still
+                tx.rest_on(item)
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
         for group in self.groups.values():

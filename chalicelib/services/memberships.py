@@ -12,10 +12,9 @@ from chalicelib.tables import reading
 from chalicelib.tables.base import Key
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import require_finished
+from chalicelib.tables.operations import Change, require_finished
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
-from chalicelib.tables.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +33,15 @@ class Members:
             reached |= set(self.users[group_id])
         return reached
 
-    def raise_versions(self, tx: Transaction) -> None:
+    def raise_versions(self, tx: Change) -> None:
         """Hold that these are the members, and let who decides from the groups' items know.
 
         Due with every change of an access list, or of the secrets of an item, for all groups
         that are in the list before or after it.
         """
         for group in self.groups.values():
-            tx.update(group, Group.version.add(1), provided=group.unchanged())
+            tx.rest_on(group)
+            tx.then_update(group, Group.version.add(1))
 
 
 def read(group_ids: Iterable[GroupId], *others: Key) -> tuple[Members, Rows]:

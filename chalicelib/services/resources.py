@@ -28,7 +28,12 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Grant, Key, RawRow
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change, require_applied, require_finished
+from chalicelib.tables.operations import (
+    Change,
+    require_applied,
+    require_finished,
+    require_unwatched,
+)
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
@@ -147,7 +152,7 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
         for user_id in members.with_access(resource.permissions):
             tx.then_delete(Holding.of(user_id, resource_id))
         for group_id in groups:
-            tx.delete(GroupItem.of(group_id, resource_id))
+            tx.then_delete(GroupItem.of(group_id, resource_id))
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
 
 
@@ -180,14 +185,14 @@ def _create(
     creator = rows.find(User, actor.id)
     if creator is None:
         raise Stale
-    require_finished(creator)
+    require_unwatched(creator)
     resource = _new_resource(actor, body, resource_id)
     resource.creation_digest = digest
     resource.secret_revision = revision = new_id()
     secret = Holding.new_secret(body.secrets[0].data, actor.id, revision)
     holding = Holding(actor.id, resource_id, **secret)
     with Transaction() as tx:
-        tx.require(User.is_at_hand(actor.id))
+        tx.require(creator.is_at_hand())
         resource_rules.require_live_type(tx, resource)
         tx.create(resource)
         tx.create(holding)

@@ -145,7 +145,7 @@ def _secrets(plan: _Plan, draft: Draft[Any]) -> dict[UserId, str]:
     """The messages sent, by user: one for each who gains access, and for nobody without."""
     had, has = plan.had_access, plan.has_access
     secrets: dict[UserId, str] = {}
-    for position, row in enumerate(secret_rows(draft)):
+    for position, row in secret_rows(draft).items():
         secret = read_row("secrets", position, SharedSecret, row)
         user_id = UserId(secret.user_id)
         if user_id not in has:
@@ -166,8 +166,8 @@ def _reason(user_id: UserId) -> FieldErrors:
     return _DELETED if user.deleted else _ACCESS_DENIED
 
 
-def _wrong_secret(position: int, errors: FieldErrors) -> NotFound:
-    return NotFound(INVALID, {"secrets": {str(position): errors}})
+def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
+    return NotFound(INVALID, {"secrets": {position: errors}})
 
 
 def _note_groups(tx: Change, plan: _Plan) -> None:
@@ -175,9 +175,9 @@ def _note_groups(tx: Change, plan: _Plan) -> None:
     before = memberships.group_holders(plan.resource.permissions)
     after = memberships.group_holders(plan.after)
     for group_id in after - before:
-        tx.put(GroupItem(group_id, plan.resource.id), provided=None)
+        tx.then_put(GroupItem(group_id, plan.resource.id))
     for group_id in before - after:
-        tx.delete(GroupItem.of(group_id, plan.resource.id))
+        tx.then_delete(GroupItem.of(group_id, plan.resource.id))
 
 
 def _write_holdings(tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str]) -> None:

@@ -23,6 +23,7 @@ import botocore.session
 import orjson
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.handlers import add_retry_headers
 from botocore.loaders import JSONFileLoader, Loader
 from botocore.parsers import JSONParser, ResponseParserFactory
 from botocore.serialize import JSONSerializer
@@ -31,7 +32,7 @@ from pynamodb.exceptions import VerboseClientError
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.tables import pace
+from chalicelib.tables import pace, whole_answers
 
 Json = dict[str, Any]
 Send = Callable[[], Json]
@@ -155,6 +156,7 @@ class StorageConnection(Connection):
         """The one client; botocore offers no other place to say how it writes requests."""
         client = super().client
         client._serializer = self._serializer  # noqa: SLF001
+        whole_answers.read_by(client)
         return client
 
     def call(self, operation: str, parameters: Json) -> Json:
@@ -226,6 +228,8 @@ def quick_session() -> botocore.session.Session:
     session.register_component("response_parser_factory", _RowParsers())
     # Otherwise botocore describes the machine anew with each request, twice.
     session.set_default_client_config(Config(user_agent="Keyhaven"))
+    # It says which try this is, and with botocore each is the first: they are counted here.
+    session.unregister("request-created", add_retry_headers)
     return session
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from chalicelib.domain.errors import Conflict, Stale
@@ -44,9 +45,8 @@ def add(tx: Transaction, rows: Iterable[tuple[Versioned, Part]]) -> None:
 
 def free(lines: Sequence[Part]) -> None:
     """Free the rows these lines guard, of an operation that will not be carried out."""
-    for line in lines:
-        if line.guards:
-            free_row(line.guarded_key, line.operation)
+    guarding = [line for line in lines if line.guards]
+    reading.together(*(partial(free_row, each.guarded_key, each.operation) for each in guarding))
 
 
 def free_row(key: Key, operation: str) -> None:
@@ -119,10 +119,7 @@ def _watching(row: Versioned) -> Part:
 
 
 def _add_guard(tx: Transaction, row: Versioned, line: Part) -> None:
+    """Guard a row, which the transaction may change as well."""
     cls = type(row)
-    tx.update(
-        row,
-        cls.guard.set(line.operation),
-        cls.guard_part.set(line.part),
-        provided=row.unchanged(),
-    )
+    tx.update_too(row, cls.guard.set(line.operation), cls.guard_part.set(line.part))
+    tx.require(row.is_unchanged())

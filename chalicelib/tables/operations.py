@@ -13,17 +13,17 @@ steps that each may be the last of a process that dies:
    Rows the change rests on are guarded (`guards.py`), where the commit has no room for them.
 2. Commit. One transaction with every condition changes the target and names the operation
    in it, while the header exists. Before it nothing has happened; after it, everything has,
-   though some rows are still to be written. Rows it rests on it changes or guards, so that
-   who meets one of them knows.
+   though some rows are still to be written. Rows it rests on it guards, and changes where it
+   has the room, so that who meets one of them knows.
 3. Apply. The lines are carried out in transactions that also note in the header how far
-   they came, so that whoever goes on goes on from there.
+   they came, so that whoever goes on goes on from there. Guarded rows are freed last.
 4. Clear. The last of these removes the name from the target and the header, together.
 
-So the header exists as long as the operation may be applied, and each step holds it: an
-applier that comes late writes nothing, over nothing newer. Who meets a row that names an
-operation finishes it first (`require_finished`), as `sweep` does with what nobody met; one
-that was not committed loses its header and can then no longer be. A line without a header
-is waste.
+So the header exists as long as the operation may be applied, and each step holds how far it
+says one came: an applier that comes late writes nothing, over nothing newer. Who meets a row
+that names an operation finishes it first (`require_finished`), as `sweep` does with what
+nobody met; one that was not committed loses its header and can then no longer be. A line
+without a header is waste.
 
 Lines that follow have no condition: whole rows, removals, and attributes set to a value.
 What they rest on is said by conditions in the commit and by guards.
@@ -128,27 +128,29 @@ class Change(Transaction):
             raise
         except Refusal:
             with suppress(Refusal):
-                _abandon(header, lines)
+                _abandon(header, lines, [line for _, line in guarded])
             raise
         self._target.operation = None
         header.committed = True
         _apply_committed(header, lines)
 
     def _take_in_written(self) -> None:
-        """Let the commit itself hold and write those of the rows it rests on that change."""
-        written = self.written | self._following.written
-        for key in [key for key in self._rested if key in written]:
-            self.require(self._rested.pop(key).is_unchanged())
+        """Let the commit itself write those of the rows it rests on that change."""
+        for key in self._following.written & self._rested.keys():
             self._following.move(key, self)
 
     def _staged(self) -> tuple[Part, list[Part], list[tuple[Versioned, Part]]]:
-        """The header, the lines, and the rows to be guarded, each with the line that frees it."""
+        """The header, the lines, and the rows to be guarded, each with the line that frees it.
+
+        Rows are freed last: who meets one before then knows that there is more to come.
+        """
         for row in self._rested.values():
             cls = type(row)
             self._following.update_too(row, cls.guard.remove(), cls.guard_part.remove())
+        items = sorted(self._following.items_by_key(), key=lambda each: each[0] in self._rested)
         operation = new_id()
         lines, guarded = [], []
-        for number, (key, item) in enumerate(self._following.items_by_key(), 1):
+        for number, (key, item) in enumerate(items, 1):
             line = Part.line(operation, number, item)
             lines.append(line)
             if key in self._rested:
@@ -183,6 +185,17 @@ def require_finished(*rows: Versioned) -> None:
     for row in guarded:
         _release(row)
     if guarded:
+        raise Stale
+
+
+def require_unwatched(row: Versioned) -> None:
+    """End the watch of a row. For who adds to what belongs to it and else leaves it as it is.
+
+    What rests on the row may go on. Raises `Stale` when there was something.
+    """
+    require_applied(row)
+    if row.guard is not None and parts.find_header(row.guard) is None:
+        guards.free_row(row.key, row.guard)
         raise Stale
 
 
@@ -236,21 +249,29 @@ def _apply_committed(header: Part, lines: Sequence[Part]) -> None:
 
 
 def _apply(header: Part, lines: Sequence[Part]) -> None:
-    """Carry out the lines that are left, in order; clear with the last of them."""
+    """Carry out the lines that are left, in order; clear with the last of them.
+
+    Each once: what it wrote may have been changed by others since.
+    """
     *most, last = _chunks(lines)
-    with suppress(Stale):  # somebody else has finished
+    try:
         for chunk in most:
+            done = chunk[-1].number
             with Transaction() as tx:
-                tx.update(header, Part.done.set(chunk[-1].number), provided=Part.present())
+                tx.update(header, Part.done.set(done), provided=Part.done == header.done)
                 tx.repeat(line.item() for line in chunk)
+            header.done = done
         _apply_last(header, last)
+    except Stale:  # somebody else has gone on
+        _finish_of(header)
+    else:
         parts.remove_lines(header)
 
 
 def _apply_last(header: Part, lines: Sequence[Part]) -> None:
     table = header.target_table
     with Transaction() as tx:
-        tx.delete(header)
+        tx.delete(header, provided=Part.done == header.done)
         tx.update(
             header.target_key,
             table.operation.remove(),
@@ -280,11 +301,12 @@ def _undo(header: Part, lines: Sequence[Part]) -> None:
     _remove(lines)
 
 
-def _abandon(header: Part, lines: Sequence[Part]) -> None:
+def _abandon(header: Part, lines: Sequence[Part], guarding: Sequence[Part]) -> None:
     """Remove an operation of one's own that could not be committed, if others have not."""
     with suppress(Stale), Transaction() as tx:
         tx.delete(header, provided=Part.present())
-    _remove(lines)
+    guards.free(guarding)
+    parts.delete_all(lines)
 
 
 def _remove(lines: Sequence[Part]) -> None:

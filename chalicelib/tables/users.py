@@ -113,11 +113,13 @@ class User(Versioned):
         condition = _ACTIVE & at_large & (User.session_epoch == self.session_epoch)
         return Check(self.key, condition)
 
-    @classmethod
-    def is_at_hand(cls, user_id: UserId) -> Check:
-        """The user is active, and nobody is about to delete him: he may be given something."""
-        at_hand = cls.guard.does_not_exist() & cls.operation.does_not_exist()
-        return Check(cls.by_id(user_id), _ACTIVE & at_hand)
+    def is_at_hand(self) -> Check:
+        """The user is active, and nobody has begun to delete him since he was read.
+
+        So he may be given something of his own. What rests on his groups may go on.
+        """
+        as_read = User.guard.does_not_exist() if self.guard is None else User.guard == self.guard
+        return Check(self.key, _ACTIVE & as_read & User.operation.does_not_exist())
 
     @classmethod
     def belongs_to(cls, user_id: UserId, group_id: GroupId) -> Check:

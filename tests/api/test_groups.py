@@ -307,6 +307,23 @@ def test_who_creates_a_group_is_not_in_it_unless_he_says_so(ada, betty):
     assert listed(ada, "contain[my_group_user]=1&filter[has-users]=" + ada.id)[0]["name"] == "with"
 
 
+def test_members_a_client_may_not_set_are_passed_over(ada, betty, carol):
+    """AC28, NP08"""
+    old = {"created": "2001-01-01T00:00:00+00:00", "id": ID}
+    sent = groups.body(betty, name="team")
+    sent |= {**old, "created_by": carol.id, "modified_by": carol.id, "deleted": True}
+    sent["groups_users"][0] |= {**old, "group_id": ID, "__proto__": {"is_admin": False}}
+
+    shown = groups.create(ada, sent).body
+
+    assert shown.keys() == PLAIN | {"groups_users"}
+    [entry] = shown["groups_users"]
+    assert ID not in (shown["id"], entry["id"], entry["group_id"])
+    assert (shown["created"], entry["created"], shown["deleted"]) == (NOON, NOON, False)
+    assert shown["created_by"] == shown["modified_by"] == ada.id
+    assert (entry["user_id"], entry["group_id"], entry["is_admin"]) == (betty.id, shown["id"], True)
+
+
 @pytest.mark.parametrize(
     ("value", "manages"), [(1, True), ("1", True), (True, True), (0, False), (None, False)]
 )

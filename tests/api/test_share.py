@@ -104,6 +104,16 @@ def test_a_secret_that_is_there_already_is_replaced(ada, betty, store):
     check_invariants(store)
 
 
+def test_of_two_secrets_that_replace_one_the_last_stays(ada, betty, store):
+    resource_id = make.resource(ada, {betty: READ})
+    first, last = secrets(betty, text="first") + secrets(betty, text="last")
+
+    assert share(ada, resource_id, [], [first, last]).status == 200
+
+    assert secret_of(betty, resource_id) == last["data"]
+    check_invariants(store)
+
+
 def test_an_extra_member_of_a_secret_is_passed_over(ada, betty):
     resource_id = make.resource(ada)
     [sent] = secrets(betty)
@@ -199,6 +209,16 @@ def test_rows_may_stand_under_numbers(ada, betty):
     body = {"permissions": {"0": add(betty)}, "secrets": {"0": secrets(betty)[0]}}
 
     assert put(ada, resource_id, body).status == 200
+
+
+def test_a_row_under_a_number_is_refused_by_it(ada, betty, refused):
+    resource_id = make.resource(ada)
+    for body, where in (
+        ({"permissions": {"4": add(betty), "7": {}}}, ("permissions", "7", "aro")),
+        ({"permissions": [add(betty)], "secrets": {"9": {}}}, ("secrets", "9", "data")),
+    ):
+        response = refused(lambda body=body: put(ada, resource_id, body))
+        assert rules(response, *where) == {"_empty"}
 
 
 # Who may
@@ -321,6 +341,29 @@ def test_a_row_is_refused_by_field(ada, betty, refused, member, sent, broken):
 
 
 @pytest.mark.parametrize(
+    ("sent", "broken"), [(None, "_empty"), ("", "_empty"), (3, "inList"), (True, "inList")]
+)
+def test_a_type_that_is_none_is_not_given(ada, betty, refused, sent, broken):
+    """IN10"""
+    resource_id = make.resource(ada, {betty: READ})
+    row = {**change(resource_id, betty, UPDATE), "type": sent}
+
+    response = refused(lambda: share(ada, resource_id, [row]))
+
+    assert rules(response, "permissions", "0", "type") == {broken}
+
+
+@pytest.mark.parametrize("sent", [{}, {"type": 1}, {"type": "1"}, {"delete": False, "aro": "x"}])
+def test_a_row_without_another_type_changes_nothing(ada, betty, digest, sent):
+    resource_id = make.resource(ada, {betty: READ})
+    row = {"id": change(resource_id, betty, READ)["id"], **sent}
+    before = digest()
+
+    assert share(ada, resource_id, [row]).status == 200
+    assert digest() == before
+
+
+@pytest.mark.parametrize(
     "sent", ["", "abc", 7, True, [], {}, "00000000-0000-4000-8000-000000000000"]
 )
 def test_a_row_of_an_unknown_permission_is_refused(ada, refused, sent):
@@ -343,13 +386,15 @@ def test_a_permission_of_another_resource_is_unknown(ada, betty, refused):
 def test_who_is_not_there_gains_nothing(ada, betty, refused, store):
     """IN09"""
     resource_id, team = make.resource(ada), make.group(betty)
-    gone, waiting = make.user("carol"), people.waiting("dave")
+    gone, waiting, left = make.user("carol"), people.waiting("dave"), make.group(betty)
     people.delete(gone)
+    assert ada.client.delete(f"/groups/{left.id}.json").status == 200
     for row, broken in (
         ({"aro": "User", "aro_foreign_key": new_id()}, {"aro_exists", "_existsIn"}),
         ({"aro": "User", "aro_foreign_key": gone.id}, {"aro_exists"}),
         ({"aro": "User", "aro_foreign_key": waiting.id}, {"aro_exists"}),
         ({"aro": "Group", "aro_foreign_key": new_id()}, {"aro_exists", "_existsIn"}),
+        ({"aro": "Group", "aro_foreign_key": left.id}, {"aro_exists"}),
         ({"aro": "User", "aro_foreign_key": team.id}, {"aro_exists", "_existsIn"}),
         ({"aro": "Group", "aro_foreign_key": betty.id}, {"aro_exists", "_existsIn"}),
     ):
@@ -403,12 +448,23 @@ def test_the_last_owner_stays(ada, betty, refused):
         assert rules(response, "permissions") == {"at_least_one_owner"}
 
 
-def test_delete_is_true_whatever_true_value_it_has(ada, betty):
+@pytest.mark.parametrize("sent", [True, 1, "1", "false", [0]])
+def test_delete_is_true_whatever_true_value_it_has(ada, betty, sent):
     resource_id = make.resource(ada, {betty: READ})
-    row = {**remove(resource_id, betty), "delete": "false"}
+    row = {**remove(resource_id, betty), "delete": sent}
 
     assert share(ada, resource_id, [row]).status == 200
     assert betty.id not in stored(resource_id).permissions
+
+
+@pytest.mark.parametrize("sent", [False, None, 0, "", "0", [], {}])
+def test_delete_is_false_whatever_false_value_it_has(ada, betty, digest, sent):
+    resource_id = make.resource(ada, {betty: READ})
+    row = {**remove(resource_id, betty), "delete": sent}
+    before = digest()
+
+    assert share(ada, resource_id, [row]).status == 200
+    assert digest() == before
 
 
 @pytest.mark.parametrize("name", ["permissions", "secrets"])

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import contextmanager
+from types import SimpleNamespace
 
 import boto3
+import botocore.handlers
 import pytest
 from moto import mock_aws
 
 from chalicelib.crypto import private_keys
 from chalicelib.domain.errors import Unavailable
+from chalicelib.groups import WORKERS
 from chalicelib.services import keys, signing_keys, tenants
 from chalicelib.services.server_key import server_key
 from chalicelib.settings import settings
 from chalicelib.workers import founder
 from tests.environment import ENGINE
+from tests.rights import rights_of_group
 
 NAME = "keyhaven/test/secret"
 
@@ -59,38 +64,27 @@ def test_of_two_who_make_a_key_at_once_one_does(secrets):
     assert value(secrets) == "theirs"
 
 
-class refusing_a_second_value:  # noqa: N801
+@contextmanager
+def refusing_a_second_value(secrets):
     """Secrets Manager's own refusal of another value of the same name, which moto lacks."""
 
-    def __init__(self, secrets):
-        self.secrets = secrets
+    def look(params, context, **_):
+        known = secrets.list_secret_version_ids(SecretId=NAME)["Versions"]
+        names = {each["VersionId"] for each in known}
+        context["is_second"] = params["ClientRequestToken"] in names
 
-    def __enter__(self):
-        import botocore.handlers  # noqa: PLC0415
+    def answer(context, **_):
+        if not context["is_second"]:
+            return None
+        error = {"Code": "ResourceExistsException", "Message": "made by a test"}
+        return SimpleNamespace(status_code=400), {"Error": error}
 
-        def refuse(params, context, **_):
-            listed = self.secrets.list_secret_version_ids(SecretId=NAME)["Versions"]
-            context["refused"] = params["ClientRequestToken"] in {
-                each["VersionId"] for each in listed
-            }
-
-        def answer(context, **_):
-            if not context["refused"]:
-                return None
-            error = {"Code": "ResourceExistsException", "Message": "made by a test"}
-            return type("Http", (), {"status_code": 400}), {"Error": error}
-
-        self.handlers = [
-            ("before-parameter-build.secrets-manager.PutSecretValue", refuse),
-            ("before-call.secrets-manager.PutSecretValue", answer),
-        ]
-        botocore.handlers.BUILTIN_HANDLERS.extend(self.handlers)
-
-    def __exit__(self, *_):
-        import botocore.handlers  # noqa: PLC0415
-
-        for each in self.handlers:
-            botocore.handlers.BUILTIN_HANDLERS.remove(each)
+    call = "secrets-manager.PutSecretValue"
+    handlers = [(f"before-parameter-build.{call}", look), (f"before-call.{call}", answer)]
+    botocore.handlers.BUILTIN_HANDLERS.extend(handlers)
+    yield
+    for each in handlers:
+        botocore.handlers.BUILTIN_HANDLERS.remove(each)
 
 
 @pytest.mark.parametrize("secret_id", [None, "keyhaven/test/nowhere"])
@@ -99,7 +93,16 @@ def test_without_a_place_no_key_is_made(secrets, secret_id):
         private_keys.into_secret(secret_id, lambda: pytest.fail("a key was made"))
 
 
-def test_the_founder_makes_keys_once_and_tells_the_fingerprint(store):
+@pytest.fixture
+def founding(store):
+    """The founder with the rights it has in the cloud and no others."""
+    [group] = (group for group in WORKERS if group.name == "founder")
+    with rights_of_group(group):
+        yield
+
+
+@pytest.mark.usefixtures("founding")
+def test_the_founder_makes_keys_once_and_tells_the_fingerprint():
     told = founder.handler({}, None)
 
     assert told == {"fingerprint": server_key.get().fingerprint}
@@ -108,7 +111,8 @@ def test_the_founder_makes_keys_once_and_tells_the_fingerprint(store):
     assert len(signing_keys.published()) == 1
 
 
-def test_the_founder_invites_once_and_repeats_the_link(store):
+@pytest.mark.usefixtures("founding")
+def test_the_founder_invites_once_and_repeats_the_link():
     who = {"username": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
 
     first = founder.handler({"administrator": who}, None)["link"]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from chalicelib.bodies.openpgp import LONGEST_METADATA
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
+from chalicelib.services.access_lists import MOST_HOLDERS
 from chalicelib.tables import guards, reading
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
@@ -330,4 +333,52 @@ def test_a_watch_that_was_left_is_swept(ada, betty, digest, time):
 
     sweeper.sweep()
 
+    assert digest() == before
+
+
+# Many holders
+
+
+def test_a_resource_of_more_groups_than_a_transaction_has_rows_stays_changeable(
+    ada, betty, carol, store
+):
+    teams = [make.group(carol) for _ in range(MANY)]
+    resource_id = make.resource(ada)
+    assert share(ada, resource_id, [add(team) for team in teams], secrets(carol)).status == 200
+    check_invariants(store)
+
+    body = {"name": "renewed", "secrets": secrets(ada, carol)}
+    assert ada.client.put(path(resource_id), body).status == 200
+    rows = [remove(resource_id, team) for team in teams[1:]]
+    assert share(ada, resource_id, [*rows, add(betty)], secrets(betty)).status == 200
+    check_invariants(store)
+    assert GroupItem.ids_of(teams[0].id) == [resource_id]
+    assert GroupItem.ids_of(teams[1].id) == []
+
+
+def test_a_resource_of_many_groups_can_be_deleted(ada, betty, store):
+    teams = [make.group(betty) for _ in range(MANY)]
+    resource_id = make.resource(ada, dict.fromkeys(teams, READ))
+
+    assert ada.client.delete(path(resource_id)).status == 200
+
+    assert store.rows(GroupItem.stored_as()) == []
+    check_invariants(store)
+
+
+def test_a_resource_has_as_many_holders_as_its_row_has_room_for(ada, betty, carol, digest):
+    """I15: with the longest metadata, too, it fits a row."""
+    long = "x" * LONGEST_METADATA
+    resource_id = make.resource(ada, metadata=long, metadata_key_type="shared_key")
+    row = stored(resource_id)
+    owner = row.permissions[ada.id]
+    others = [replace(owner, id=new_id(), aro_id=new_id()) for _ in range(MOST_HOLDERS - 2)]
+    row.permissions = {**row.permissions, **{each.aro_id: each for each in others}}
+    row.save()
+
+    assert share(ada, resource_id, [add(betty)], secrets(betty)).status == 200
+
+    before = digest()
+    response = share(ada, resource_id, [add(carol)], secrets(carol))
+    assert rules(response, "permissions") == {"hasAtMost"}
     assert digest() == before

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import socket
 import threading
+from contextlib import suppress
 from time import monotonic, sleep
 
+import orjson
 import pytest
+from botocore.exceptions import ConnectionClosedError
 from pynamodb.exceptions import VerboseClientError
 
 from chalicelib.domain.errors import Unavailable
@@ -222,6 +225,59 @@ def test_storage_that_is_back_in_reach_is_used_at_once(store):
         reading.find(Setting.named("theme"))
 
     assert reading.find(Setting.named("theme")) is not None
+
+
+# Over the network
+
+
+@pytest.fixture
+def answering(store):
+    """Makes a connection to a storage that answers each request with these bytes, and hangs up."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def connected(answer):
+            threading.Thread(target=_answer, args=(listener, answer), daemon=True).start()
+            return StorageConnection(endpoint=f"http://127.0.0.1:{listener.getsockname()[1]}")
+
+        yield connected
+
+
+def _answer(listener, answer):
+    with suppress(OSError):  # the listener is closed when the test is over
+        while True:
+            one, _ = listener.accept()
+            with one, one.makefile("rb") as request:
+                request.read(int(_headers(request)["content-length"]))
+                one.sendall(answer)
+
+
+def _headers(request):
+    lines = iter(lambda: request.readline().decode().strip(), "")
+    return {name.lower(): value for name, _, value in (line.partition(":") for line in lines)}
+
+
+def _http(body, *, missing=0):
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body) + missing}\r\n\r\n"
+    return head.encode() + body
+
+
+ROWS = [{"name": {"S": f"{number}" * 1000}} for number in range(300)]
+"""Far more than is read at once."""
+
+
+def test_a_long_answer_comes_whole(answering):
+    storage = answering(_http(orjson.dumps({"Items": ROWS})))
+
+    assert storage.call("Query", {})["Items"] == ROWS
+
+
+def test_an_answer_that_breaks_off_is_unavailable_not_half(answering):
+    storage = answering(_http(orjson.dumps({"Items": ROWS}), missing=1))
+
+    with pytest.raises(Unavailable) as caught:
+        storage.call("Query", {})
+
+    assert isinstance(caught.value.__cause__, ConnectionClosedError)
 
 
 # What a client hears

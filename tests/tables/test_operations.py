@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -518,6 +519,56 @@ def test_a_late_applier_overwrites_nothing_newer(store):
         rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
         assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
         assert _load(resource).name == "renamed"
+
+
+def test_what_was_applied_is_not_applied_again_by_a_slower_one(store):
+    """FT10: others may have changed it since."""
+
+    def apply_some_and_renew():
+        with Killing(at=2, after=True), pytest.raises(Killed):
+            operations.finish(resource)
+        Holding("user-0000", resource.id, secret_data="newer").save()
+
+    resource = _unfinished(store)
+    with hooks.Once(at=2, action=apply_some_and_renew):
+        operations.finish(resource)
+
+    rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
+    assert sorted(rows) == _everybody(SMALL + 1)
+    assert rows["user-0000"] == "newer"
+    assert _load(resource).operation is None
+    assert _staged(store) == []
+
+
+def _share_resting(resource, others):
+    """Give so many users the resource, and change rows that this rests on."""
+    with Change(resource, resource.copy()) as tx:
+        for other in others:
+            tx.rest_on(other)
+            tx.then_update(other, Resource.name.set("after"), Resource.version.add(1))
+        for n in range(LARGE):
+            tx.then_put(Holding(f"user-{n:04}", resource.id, secret_data="pgp"))
+
+
+@pytest.mark.parametrize("rested", [1, LARGE] if ENGINE == "embedded" else [1])
+def test_rows_it_rests_on_are_guarded_until_the_others_are_written(store, rested):
+    """FT02: the commit has the room to change one of them, and not all"""
+    seen = set()
+    for at in range(LARGE):
+        store.empty()
+        others, resource = [_target() for _ in range(rested)], _target()
+        with suppress(Killed), Killing(at=at, after=True) as kill:
+            _share_resting(resource, others)
+        if not kill.dead:
+            break
+        if _load(resource).operation is not None and _holders(store) != _everybody():
+            assert all(_load(other).guard is not None for other in others)
+            seen.add(len(_holders(store)))
+
+    assert len(seen) > 1
+    assert [_load(other).guard for other in others] == [None] * rested
+    assert {_load(other).name for other in others} == {"after"}
+    assert _staged(store) == []
 
 
 def test_a_later_writer_comes_after_the_whole_operation_or_before_it(store, time):
