@@ -13,7 +13,7 @@ DEVELOPING := .venv/developing.stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test check bench format openapi docs
+.PHONY: help setup serve test prove check bench format openapi docs
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NA
 
 test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
 	ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
+
+prove: setup ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
+	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/api/test_warm.py $(ARGS)
 
 check: $(DEVELOPING) ## format, lint, types, imports; changes nothing
 	$(BIN)/ruff format --check
