@@ -10,13 +10,14 @@ ARGS ?=
 
 SERVING := .venv/serving.stamp
 DEVELOPING := .venv/developing.stamp
+CLOUD := .venv-cloud/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test prove check bench format openapi docs
+.PHONY: help setup serve test prove check bench format openapi docs build test-cloud
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
 
@@ -29,11 +30,15 @@ test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
 prove: setup ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
 	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/api/test_warm.py $(ARGS)
 
-check: $(DEVELOPING) ## format, lint, types, imports; changes nothing
+test-cloud: setup $(CLOUD) ## create whole stacks in a local cloud and use them; ARGS= for pytest
+	$(BIN)/python -m pytest tests/cloud -m cloud -n 0 $(ARGS)
+
+check: $(DEVELOPING) ## format, lint, types, imports, templates; changes nothing
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m infra check
 
 bench: $(DEVELOPING) ## measure the service on this machine
 	$(BIN)/python -m bench
@@ -45,8 +50,11 @@ format: $(DEVELOPING) ## format the code
 openapi: $(DEVELOPING) ## write the OpenAPI description from the code
 	$(BIN)/python -m infra.openapi
 
-docs: $(DEVELOPING) ## write docs/endpoints.md and docs/tables.md from the code
+docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, iam.md and quotas.md from the code
 	$(BIN)/python -m infra.docs
+
+build: $(DEVELOPING) ## write code, layer and templates for the cloud into build/
+	$(BIN)/python -m infra build
 
 $(SERVING): requirements-serve.txt requirements.txt | $(BIN)/pip
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
@@ -59,6 +67,12 @@ $(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(
 $(BIN)/pip:
 	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
 	$(PYTHON) -m venv .venv
+
+$(CLOUD): requirements-cloud.txt
+	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
 
 .venv-clients/%/stamp: tests/clients/%.txt
 	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }

@@ -33,6 +33,8 @@ def against_floors(folder: Path, arguments: list[str]) -> None:
         there = {**env, "DYNAMODB_ENDPOINT": url}
         print("Requests: storage round trips in sequence, rows, CPU, peak memory\n")
         surroundings.show("bench.endpoints", there, *arguments)
+        print("\nShares with groups, and their end: what a member costs should stay the same\n")
+        surroundings.show("bench.growth", there, *arguments)
         rsa = {**there, "KEY_FOLDER": str(_with_rsa(keys))}
         print("\nThe same with an RSA 3072 server key\n")
         surroundings.show("bench.endpoints", rsa, *arguments, "sign in, RSA 3072")

@@ -12,6 +12,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from app import app
+from bench import sharing
 from bench.tenant import SECRET, Tenant
 from chalicelib.domain.ids import new_id
 from chalicelib.services import signing_keys
@@ -136,6 +137,23 @@ def delete(requests: Requests) -> Event:
     return requests.of(carol, "DELETE", path)
 
 
+def share(requests: Requests) -> Event:
+    """Carol shares with users of the largest group, one by one."""
+    *_, users = requests.tenant.members.values()
+    body = sharing.with_users(users[: sharing.USERS])
+    return requests.of(requests.tenant.carol, "PUT", sharing.path(requests.fresh()), body)
+
+
+def view_through_group(requests: Requests) -> Event:
+    path = f"/resources/{requests.tenant.of_a_group}.json"
+    return requests.of(requests.tenant.dave, "GET", path)
+
+
+def secret_through_group(requests: Requests) -> Event:
+    path = f"/secrets/resource/{requests.tenant.of_a_group}.json"
+    return requests.of(requests.tenant.dave, "GET", path)
+
+
 def _as_ada(path: str) -> Make:
     return lambda requests: requests.of(requests.tenant.ada, "GET", path)
 
@@ -164,10 +182,13 @@ CASES = (
     Case("own user", "users", _as_ada("/users/me.json")),
     Case("resource", "resources", view, goal="≤ 1.5"),
     Case("secret", "secrets", secret_view, goal="≤ 1.5"),
+    Case("resource, in 20 groups", "resources", view_through_group, goal="2 steps"),
+    Case("secret, in 20 groups", "secrets", secret_through_group, goal="2 steps"),
     Case("create a resource", "resources", create),
     Case("update a resource", "resources", update),
     Case("delete a resource", "resources", delete),
-    Case("users", "users", _as_ada("/users.json")),
+    Case("share with 10 users", "resources", share, goal="4 steps"),
+    Case("1,000 users", "users", _as_ada("/users.json"), is_list=True, goal="≤ 2"),
     Case("5,000 resources", "resources", _as_ada(_LIST), is_list=True, goal="≤ 2"),
     Case(
         "… with permission, favorite",

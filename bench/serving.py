@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote_plus, urlsplit
 from uuid import uuid4
 
-from bench import surroundings
+from bench import sharing, surroundings
 from bench.measure import Spread
 from bench.tables import Table
 from bench.tenant import SECRET, Tenant
@@ -30,7 +30,9 @@ def measure(folder: Path, *, is_quick: bool) -> None:
     """Fill a tenant, serve it, and print what its clients wait for."""
     data = folder / "data"
     data.mkdir()
-    env = surroundings.environment(data / "keys", DATA=str(data), TABLE_PREFIX="keyhaven-")
+    env = surroundings.environment(
+        data / "keys", AVATAR_FOLDER=str(data), DATA=str(data), TABLE_PREFIX="keyhaven-"
+    )
     surroundings.run("bench.fill", env)
     with _serving({"PATH": os.environ["PATH"], "DATA": str(data), "PORT": "0"}) as url:
         part = 4 if is_quick else 1
@@ -116,16 +118,25 @@ def _print(client: Client, runs: int, list_runs: int) -> None:
     ):
         path = f"/resources.json{query}"
         line(name, lambda path=path: client.ask("GET", path), php, list_runs)  # type: ignore[misc]
+    line("1,000 users", lambda: client.ask("GET", "/users.json"), times=list_runs)
     client.token = client.log_in(carol, key)
     body = {"name": "Mail", "secrets": [{"user_id": carol, "data": secret}]}
     line("create a resource", lambda: client.ask("POST", "/resources.json", body), "60")
     line("update a resource", lambda: client.ask("PUT", _fresh(client), {"name": "New"}))
     line("update with secret", lambda: client.ask("PUT", _fresh(client), body))
     line("delete a resource", lambda: client.ask("DELETE", _fresh(client)))
+    *_, (group_id, members) = client.tenant.members.items()
+    few, many = members[: sharing.USERS], sharing.with_group(group_id, members)
+    line("share with 10 users", lambda: _share(client, sharing.with_users(few)), "190")
+    line(f"share with a group of {len(members)}", lambda: _share(client, many), times=list_runs)
 
 
 def _fresh(client: Client) -> str:
     return f"/resources/{client.fresh()}.json"
+
+
+def _share(client: Client, body: Any) -> None:
+    client.ask("PUT", sharing.path(client.fresh()), body)
 
 
 def _nonce(client: Client) -> str:

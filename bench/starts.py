@@ -7,17 +7,21 @@ import os
 import resource
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 
 from bench import surroundings
 from bench.measure import Spread, paired
 from bench.requests import STARTS, Case, Requests
 from bench.tables import Table
 from bench.tenant import Tenant
+from chalicelib.groups import WORKERS
 from chalicelib.settings import settings
 from chalicelib.tables.users import User
 
 RUNS = 15
+Start = Callable[[], tuple[float, float]]
+"""Starts a process; returns its seconds of CPU and of time."""
 
 
 def main() -> None:
@@ -26,18 +30,23 @@ def main() -> None:
     runs = RUNS // (4 if "--quick" in sys.argv else 1)
     table = Table(("group, first request", "CPU ms", "floor ms", "ratio", "wall ms", "ratio"))
     for case in STARTS:
-        measure(case, requests, runs, table)
+        start = partial(_start, case, requests)
+        measure(f"{case.group}, {case.name}", start, requests.tenant.ada, runs, table)
+    for worker in WORKERS:
+        if worker.is_scheduled:
+            start = partial(_worker_start, *worker.modules)
+            measure(f"{worker.name}, with nothing to do", start, requests.tenant.ada, runs, table)
 
 
-def measure(case: Case, requests: Requests, runs: int, table: Table) -> None:
+def measure(name: str, start: Start, user_id: str, runs: int, table: Table) -> None:
     ours, floors = [], []
     for _ in range(runs + 1):  # the first compiles and is not counted
-        ours.append(_start(case, requests))
-        floors.append(_bare_start(requests.tenant.ada))
+        ours.append(start())
+        floors.append(_bare_start(user_id))
     cpu, wall = zip(*ours[1:], strict=True)
     floor_cpu, floor_wall = zip(*floors[1:], strict=True)
     table.row(
-        f"{case.group}, {case.name}",
+        name,
         Spread.of(list(cpu)).times(1000),
         Spread.of(list(floor_cpu)).times(1000),
         f"{paired(list(cpu), list(floor_cpu)):.2f}",
@@ -49,6 +58,11 @@ def measure(case: Case, requests: Requests, runs: int, table: Table) -> None:
 def _start(case: Case, requests: Requests) -> tuple[float, float]:
     event = json.dumps([case.make(requests)])
     return _timed("bench.once", {**os.environ, "ENDPOINT_GROUP": case.group}, told=event)
+
+
+def _worker_start(module: str) -> tuple[float, float]:
+    env = {**os.environ, "AVATAR_FOLDER": os.environ["KEY_FOLDER"]}
+    return _timed("bench.worker", env, module)
 
 
 def _bare_start(user_id: str) -> tuple[float, float]:

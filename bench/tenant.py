@@ -1,14 +1,17 @@
-"""The tenant that is measured: three people, and what they have.
+"""The tenant that is measured: four people, what they have, and who else is there.
 
 Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite.
-Carol owns v4 resources that are looked at, changed and deleted one by one.
+Carol owns v4 resources that are looked at, changed, shared and deleted one by one. Dave is in 20
+groups and has a resource through one of them. With the others they are 1,000 users, each with a
+key; the others are in two of the 20 groups, and most of them in one that is large.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate, pairwise
 from pathlib import Path
 
 from chalicelib.domain import clock, resource_types
@@ -21,10 +24,13 @@ from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from tests import make
 from tests.keys import message
-from tests.make import Somebody
+from tests.make import Somebody, Team
 
 LISTED = 5000
 SINGLE = 1500
+USERS = 1000
+GROUPS = 20
+LARGE_GROUPS = (125, 250, 500)
 METADATA = '{"object_type":"PASSBOLT_RESOURCE_METADATA","name":"Mail","username":"ada@example.com",'
 METADATA += '"uris":["https://mail.example.com/login"],"description":"The mail of everybody"}'
 _FILE = "tenant.json"
@@ -40,10 +46,15 @@ class Tenant:
     ada: str
     ada_gpgkey: str
     carol: str
+    dave: str
     listed: str
     """One of Ada's resources."""
+    of_a_group: str
+    """What Dave has through a group."""
     singles: list[str]
     """Carol's resources."""
+    members: dict[str, list[str]]
+    """Users by the large group they belong to, which come by size."""
 
     def write(self, folder: Path) -> None:
         """Leave it for other processes of the bench."""
@@ -56,18 +67,35 @@ class Tenant:
 
 def fill() -> Tenant:
     """Write the rows; the tables and the keys of the tenant are there already."""
-    ada, betty, carol = make.user("ada", admin=True), make.user("betty"), make.user("carol")
+    ada, betty = make.user("ada", admin=True), make.user("betty")
+    carol, dave = make.user("carol"), make.user("dave")
     listed = [_v5(ada, betty, number) for number in range(LISTED)]
     singles = [_v4(carol, number) for number in range(SINGLE)]
     shared = _holdings(listed, ada, betty)
     writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
+    others = make.crowd(USERS - len((ada, betty, carol, dave)))
+    groups = [make.group(dave, *_two_in(others, number)) for number in range(GROUPS)]
     return Tenant(
         ada=ada.id,
         ada_gpgkey=ada.gpgkey_id,
         carol=carol.id,
+        dave=dave.id,
         listed=listed[LISTED // 2].id,
+        of_a_group=make.resource(betty, {groups[GROUPS // 2]: PermissionType.READ}),
         singles=[each.id for each in singles],
+        members={each.id: [who.id for who in each.members] for each in _large_groups(others)},
     )
+
+
+def _two_in(users: Sequence[Somebody], number: int) -> list[Somebody]:
+    """The members of this group, where each user is in one and in the next."""
+    return [*users[number::GROUPS], *users[(number + 1) % GROUPS :: GROUPS]]
+
+
+def _large_groups(users: Sequence[Somebody]) -> list[Team]:
+    """Groups that have no member in common."""
+    bounds = accumulate(LARGE_GROUPS, initial=0)
+    return [make.group(*users[start:end]) for start, end in pairwise(bounds)]
 
 
 def _v5(owner: Somebody, reader: Somebody, number: int) -> Resource:

@@ -1,0 +1,58 @@
+"""The account a cell lies in, asked and changed through the clients of boto3.
+
+Which account and region, credentials and endpoints: as boto3 finds them (its profile, its
+environment). Nothing of it is kept here.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import boto3
+from botocore.config import Config
+
+_PATIENT = Config(retries={"mode": "standard", "max_attempts": 8})
+"""AWS bounds how often stacks and functions may be asked about."""
+
+
+class Account:
+    def __init__(
+        self,
+        region: str | None = None,
+        pause: Callable[[float], None] = time.sleep,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._session = boto3.Session(region_name=region)
+        self._clients: dict[str, Any] = {}
+        self.pause = pause
+        self.now = now
+
+    def client(self, service: str) -> Any:
+        """The one client of a service."""
+        if service not in self._clients:
+            self._clients[service] = self._session.client(service, config=_PATIENT)
+        return self._clients[service]
+
+    def pages(self, service: str, operation: str, members: str, **asked: Any) -> Iterator[Any]:
+        """All members of a list, over all its pages."""
+        for page in self.client(service).get_paginator(operation).paginate(**asked):
+            yield from page.get(members, [])
+
+    @property
+    def region(self) -> str:
+        return str(self._session.region_name)
+
+    @property
+    def id(self) -> str:
+        return str(self.client("sts").get_caller_identity()["Account"])
+
+    @property
+    def cell(self) -> str:
+        return f"{self.id}/{self.region}"
+
+    def until(self, is_so: Callable[[], bool], seconds: float = 5) -> None:
+        """Ask again and again, with pauses, until something is so."""
+        while not is_so():
+            self.pause(seconds)

@@ -1,0 +1,1 @@
+"""The local cloud: AWS as one process on this machine, to try whole stacks in. Never shipped."""

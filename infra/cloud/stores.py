@@ -1,0 +1,141 @@
+"""What a tenant keeps beside its tables: the key, the bucket, the secrets, what failed."""
+
+from __future__ import annotations
+
+from infra.cloud.template import Json, Resources, arn, kept, ref, resource, sub
+
+ACCOUNT = "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
+LOGS = (
+    "arn:${AWS::Partition}:logs:${AWS::Region}:${AWS::AccountId}:log-group:/keyhaven/${TenantId}/*"
+)
+TWO_WEEKS = 14 * 24 * 3600
+SECRETS = {"OpenpgpSecret": "the server's OpenPGP key", "JwtSecret": "the key that signs tokens"}
+
+
+def stores() -> Resources:
+    return {**_key(), **_bucket(), **_secrets(), **_dead_letters()}
+
+
+def _key() -> Resources:
+    """The key of everything that rests. Its deletion is the end of the tenant's data."""
+    key: Json = {
+        "Description": sub("Keyhaven, tenant ${TenantId}"),
+        "EnableKeyRotation": True,
+        "PendingWindowInDays": 30,
+        "KeyPolicy": {"Version": "2012-10-17", "Statement": [_account_rules(), _logs_write()]},
+        "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+    }
+    alias: Json = {"AliasName": sub("alias/keyhaven/${TenantId}"), "TargetKeyId": ref("TenantKey")}
+    return {"TenantKey": kept("KMS::Key", key), "TenantKeyAlias": resource("KMS::Alias", alias)}
+
+
+def _account_rules() -> Json:
+    """Let the account's own policies decide; without this, nobody could ever change the key."""
+    return {
+        "Sid": "Account",
+        "Effect": "Allow",
+        "Principal": {"AWS": sub(ACCOUNT)},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+
+
+def _logs_write() -> Json:
+    return {
+        "Sid": "Logs",
+        "Effect": "Allow",
+        "Principal": {"Service": sub("logs.${AWS::Region}.amazonaws.com")},
+        "Action": [
+            "kms:Encrypt",
+            "kms:Decrypt",
+            "kms:ReEncryptFrom",
+            "kms:ReEncryptTo",
+            "kms:GenerateDataKey",
+            "kms:DescribeKey",
+        ],
+        "Resource": "*",
+        "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": sub(LOGS)}},
+    }
+
+
+def _bucket() -> Resources:
+    """Objects: avatars today, answers too large for a function tomorrow."""
+    bucket: Json = {
+        "BucketName": sub("keyhaven-${TenantId}-${AWS::AccountId}"),
+        "BucketEncryption": {
+            "ServerSideEncryptionConfiguration": [
+                {
+                    "BucketKeyEnabled": True,
+                    "ServerSideEncryptionByDefault": {
+                        "SSEAlgorithm": "aws:kms",
+                        "KMSMasterKeyID": arn("TenantKey"),
+                    },
+                }
+            ]
+        },
+        "PublicAccessBlockConfiguration": {
+            "BlockPublicAcls": True,
+            "BlockPublicPolicy": True,
+            "IgnorePublicAcls": True,
+            "RestrictPublicBuckets": True,
+        },
+        "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
+        "VersioningConfiguration": {"Status": "Enabled"},
+        "LifecycleConfiguration": {"Rules": [_as_long_as_tables()]},
+        "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+    }
+    policy: Json = {
+        "Bucket": ref("Objects"),
+        "PolicyDocument": {"Version": "2012-10-17", "Statement": [_only_encrypted_ways()]},
+    }
+    return {
+        "Objects": kept("S3::Bucket", bucket),
+        "ObjectsPolicy": kept("S3::BucketPolicy", policy),
+    }
+
+
+def _as_long_as_tables() -> Json:
+    """What was replaced or removed can be had back for as long as rows can."""
+    return {
+        "Id": "recovery",
+        "Status": "Enabled",
+        "NoncurrentVersionExpiration": {"NoncurrentDays": 35},
+        "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1},
+    }
+
+
+def _only_encrypted_ways() -> Json:
+    return {
+        "Sid": "OnlyTls",
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:*",
+        "Resource": [arn("Objects"), sub("${Objects.Arn}/*")],
+        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
+    }
+
+
+def _secrets() -> Resources:
+    """Places for the private keys. Their values are made at onboarding, inside the account."""
+    return {
+        name: kept(
+            "SecretsManager::Secret",
+            {
+                "Name": sub(f"keyhaven/${{TenantId}}/{name}"),
+                "Description": about,
+                "KmsKeyId": arn("TenantKey"),
+                "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+            },
+        )
+        for name, about in SECRETS.items()
+    }
+
+
+def _dead_letters() -> Resources:
+    """Where the calls of workers go that have failed."""
+    queue: Json = {
+        "MessageRetentionPeriod": TWO_WEEKS,
+        "KmsMasterKeyId": ref("TenantKey"),
+        "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+    }
+    return {"DeadLetters": resource("SQS::Queue", queue)}

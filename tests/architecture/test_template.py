@@ -1,0 +1,198 @@
+"""The stack of a tenant is what the code needs and no more, and whoever breaks it is told."""
+
+from __future__ import annotations
+
+import json
+import re
+from copy import deepcopy
+
+import pytest
+
+from chalicelib.groups import GROUPS, WORKERS
+from infra.cloud import quotas
+from infra.cloud.bundle import Bundle
+from infra.cloud.checks import CHECKS, findings, references
+from infra.cloud.checks.rights import allowed_by, functions
+from infra.cloud.parameters import READ_BY_FUNCTIONS
+from infra.cloud.platform import platform
+from infra.cloud.reading import as_list, named, of_kind
+from infra.cloud.template import digest, merged, text
+from infra.cloud.tenant import tenant
+from infra.cloud.tiers import PREMIUM, STANDARD, TIERS, TRIAL
+from tests.architecture.faults import FAULTS
+
+BUNDLE = Bundle("c" * 16, "d" * 16)
+TEMPLATE = tenant(STANDARD, BUNDLE)
+PLATFORM = platform(BUNDLE)
+
+
+def names_of(kind, template=TEMPLATE):
+    return {name for name, _ in of_kind(template, kind)}
+
+
+def broken(fault):
+    template = deepcopy(TEMPLATE)
+    FAULTS[fault].make(template)
+    return template
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_nothing_is_wrong_with_a_template(tier):
+    assert findings(tenant(TIERS[tier], BUNDLE)) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_found(fault):
+    said = findings(broken(fault))
+    assert [each for each in said if FAULTS[fault].found in each], said
+
+
+def test_every_check_finds_something():
+    blind = set(CHECKS)
+    for fault in FAULTS:
+        blind -= {check for check in blind if list(check(broken(fault)))}
+    assert blind == set()
+
+
+def test_each_group_and_worker_is_a_function_of_its_own():
+    found = {group.name for group, _ in functions(TEMPLATE)}
+    assert found == {group.name for group in (*GROUPS, *WORKERS)}
+    assert len(names_of("Lambda::Function")) == len(found)
+
+
+def test_whatever_can_have_a_name_has_one_of_its_tenant():
+    """Two tenants of one account have nothing in common."""
+    for name, resource in TEMPLATE["Resources"].items():
+        for member, value in resource["Properties"].items():
+            is_name = member in ("Name", "AliasName") or member in {
+                f"{kind}Name" for kind in ("Table", "Bucket", "Function", "LogGroup", "Role")
+            }
+            if is_name and not (named(value) - {"TenantId"} or value == "live"):
+                assert "TenantId" in named(value), name
+
+
+def test_other_code_makes_other_versions():
+    versions = names_of("Lambda::Version")
+    assert not versions & names_of("Lambda::Version", tenant(STANDARD, Bundle("e" * 16, "d" * 16)))
+    assert not versions & names_of("Lambda::Version", tenant(STANDARD, Bundle("c" * 16, "e" * 16)))
+    assert versions == names_of("Lambda::Version", tenant(STANDARD, BUNDLE))
+
+
+@pytest.mark.parametrize("name", READ_BY_FUNCTIONS)
+def test_another_setting_makes_other_versions(name):
+    """CloudFormation publishes a version once, whatever becomes of its function's environment."""
+    other = tenant(STANDARD, BUNDLE, values={name: "other"})
+    assert not names_of("Lambda::Version") & names_of("Lambda::Version", other)
+
+
+def test_settings_that_make_versions_are_those_functions_are_told():
+    told = {
+        name
+        for _, each in of_kind(TEMPLATE, "Lambda::Function")
+        for name in named([each["Environment"], each["Layers"]])
+    }
+    assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == set(READ_BY_FUNCTIONS)
+
+
+def test_another_epoch_has_tables_of_its_own_and_all_functions_use_them():
+    """A restore lets go of the old tables, and takes nothing away."""
+    second = tenant(STANDARD, BUNDLE, epoch=2)
+    assert findings(second) == []
+    assert not names_of("DynamoDB::Table") & names_of("DynamoDB::Table", second)
+    told = {
+        each["Environment"]["Variables"]["TABLE_PREFIX"]["Fn::Sub"]
+        for _, each in of_kind(second, "Lambda::Function")
+    }
+    assert told == {"keyhaven-${TenantId}-2-"}
+
+
+def test_another_api_is_deployed_anew():
+    """The gateway serves a copy of what it was when it was deployed."""
+    body = TEMPLATE["Resources"]["Api"]["Properties"]["Body"]
+    [deployment] = names_of("ApiGateway::Deployment")
+    assert deployment == f"Deployment{digest(body)}" != f"Deployment{digest({**body, 'x': 1})}"
+    assert TEMPLATE["Resources"]["Stage"]["Properties"]["DeploymentId"] == {"Ref": deployment}
+
+
+def test_only_a_trial_may_be_removed():
+    for tier in TIERS.values():
+        parameters = tenant(tier, BUNDLE)["Parameters"]
+        assert ("Removable" in parameters) == (tier is TRIAL)
+    assert tenant(TRIAL, BUNDLE)["Parameters"]["Removable"]["Default"] == "no"
+
+
+def test_alarms_are_those_of_the_tier():
+    served = len(GROUPS) + len(WORKERS)
+    assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == served
+    assert len(names_of("CloudWatch::Alarm")) == served + len(names_of("DynamoDB::Table")) + 2
+
+
+def test_only_premium_tenants_have_instances_of_their_own():
+    def reserved(template):
+        return {
+            name
+            for name, each in of_kind(template, "Lambda::Function")
+            if each["ReservedConcurrentExecutions"] != {"Ref": "AWS::NoValue"}
+        }
+
+    assert reserved(tenant(PREMIUM, BUNDLE)) == {"AuthFunction"}
+    assert reserved(TEMPLATE) == set()
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_no_role_is_given_more_than_the_bound_lets_it_do(tier):
+    """A right beyond the bound is none: it would show in the cloud alone."""
+    [bound] = (each for _, each in of_kind(PLATFORM, "IAM::ManagedPolicy"))
+    most = {
+        action
+        for statement in bound["PolicyDocument"]["Statement"]
+        for action in as_list(statement["Action"])
+    }
+    roles = of_kind(tenant(TIERS[tier], BUNDLE), "IAM::Role")
+    given = {
+        action
+        for _, role in roles
+        for policy in role["Policies"]
+        for action, _ in allowed_by(policy["PolicyDocument"]["Statement"])
+    }
+    assert given <= most
+    assert not any("*" in action for action in most)
+
+
+def test_a_tenant_is_told_of_its_platform_what_that_says():
+    said = PLATFORM["Outputs"].keys()
+    assert {"CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"} <= said
+    assert said & TEMPLATE["Parameters"].keys() == said - {"VaultName"}
+
+
+def test_the_platform_names_no_account_and_nothing_that_is_not_there():
+    assert list(references.everything_named_exists(PLATFORM)) == []
+    assert list(references.nothing_names_an_account(PLATFORM)) == []
+
+
+@pytest.mark.parametrize("tenant_id", ["a", "A1", "1a", "-a", "a" * 32, "a_b", "a\n"])
+def test_what_is_no_tenant_id_is_refused(tenant_id):
+    pattern = TEMPLATE["Parameters"]["TenantId"]["AllowedPattern"]
+    assert re.fullmatch(pattern.strip("^$"), tenant_id) is None
+    assert re.fullmatch(pattern.strip("^$"), "acme-1")
+
+
+def test_the_longest_names_fit():
+    longest = max((group.name for group in (*GROUPS, *WORKERS)), key=len)
+    assert len(f"keyhaven-{'a' * 31}-{longest}") <= 64
+    assert len(f"keyhaven-{'a' * 31}-{'1' * 12}") <= 63
+
+
+def test_a_template_is_written_the_same_each_time():
+    assert text(tenant(STANDARD, BUNDLE)) == text(TEMPLATE)
+    assert json.loads(text(TEMPLATE)) == TEMPLATE
+
+
+def test_two_resources_of_one_name_are_a_mistake():
+    with pytest.raises(ValueError, match="names twice: Api"):
+        merged({"Api": {}}, {"Api": {}})
+
+
+def test_a_cell_of_standard_tenants_fits():
+    for quota in quotas.OF_A_CELL:
+        assert quota.most(TEMPLATE) >= quotas.CELL, quota.what

@@ -1,0 +1,131 @@
+"""What the local cloud is given is the template that is deployed, but for what is told here."""
+
+from __future__ import annotations
+
+import pytest
+
+from infra.cloud.bundle import Bundle
+from infra.cloud.local.view import view
+from infra.cloud.platform import platform
+from infra.cloud.tenant import tenant
+from infra.cloud.tiers import TIERS
+
+BUNDLE = Bundle("0" * 16, "1" * 16)
+TEMPLATES = {
+    "platform": platform(BUNDLE),
+    **{name: tenant(tier, BUNDLE) for name, tier in TIERS.items()},
+}
+LEFT_OUT = {
+    "AWS::Backup::BackupSelection",
+    "AWS::CloudWatch::Alarm",
+    "AWS::CodeDeploy::Application",
+    "AWS::CodeDeploy::DeploymentGroup",
+    "AWS::S3::BucketPolicy",
+    "AWS::WAFv2::WebACLAssociation",
+}
+
+
+@pytest.fixture(params=TEMPLATES)
+def deployed(request):
+    return TEMPLATES[request.param]
+
+
+def resources_of(template, *kinds):
+    return {name: each for name, each in template["Resources"].items() if each["Type"] in kinds}
+
+
+def asked_by_reference(value, secrets):
+    """A value with references to secrets as the template has them."""
+    if isinstance(value, list):
+        return [asked_by_reference(each, secrets) for each in value]
+    if not isinstance(value, dict):
+        return value
+    for name in secrets:
+        if value == {"Fn::GetAtt": [name, "Id"]}:
+            return {"Ref": name}
+    return {name: asked_by_reference(each, secrets) for name, each in value.items()}
+
+
+def said_of(template):
+    """What the local cloud is told, without what only it needs and with references as they were."""
+    secrets = resources_of(template, "AWS::SecretsManager::Secret")
+    said = asked_by_reference(view(template), secrets)
+    for each in said["Resources"].values():
+        if each["Type"] == "AWS::ApiGateway::RestApi":
+            del each["Properties"]["BinaryMediaTypes"]
+        if each["Type"] == "AWS::ApiGateway::Deployment":
+            del each["DependsOn"]
+    return said
+
+
+def test_it_says_of_each_resource_what_the_template_says(deployed):
+    said = said_of(deployed)["Resources"]
+    kept = deployed["Resources"].keys() & said.keys()
+
+    for name in kept:
+        as_deployed = {
+            key: value
+            for key, value in deployed["Resources"][name].items()
+            if key != "UpdatePolicy"
+        }
+        assert said[name] == as_deployed
+
+
+def test_it_says_all_but_the_resources_as_the_template_does(deployed):
+    said = said_of(deployed)
+
+    assert said.keys() == deployed.keys()
+    for part in deployed.keys() - {"Resources"}:
+        assert said[part] == deployed[part]
+
+
+def test_it_leaves_out_only_what_the_local_cloud_does_not_know(deployed):
+    left_out = deployed["Resources"].keys() - view(deployed)["Resources"].keys()
+
+    assert {deployed["Resources"][name]["Type"] for name in left_out} <= LEFT_OUT
+    for name in left_out & resources_of(deployed, "AWS::CloudWatch::Alarm").keys():
+        assert "Metrics" in deployed["Resources"][name]["Properties"], "only sums are left out"
+
+
+def test_it_adds_only_what_the_document_of_the_api_says(deployed):
+    said = view(deployed)["Resources"]
+    added = {name: said[name]["Properties"] for name in said.keys() - deployed["Resources"].keys()}
+    documents = [
+        (name, api["Properties"]["Body"])
+        for name, api in resources_of(deployed, "AWS::ApiGateway::RestApi").items()
+    ]
+
+    expected = [
+        {
+            "RestApiId": {"Ref": name},
+            "ResponseType": kind,
+            "StatusCode": answer["statusCode"],
+            "ResponseParameters": answer["responseParameters"],
+            "ResponseTemplates": answer["responseTemplates"],
+        }
+        for name, document in documents
+        for kind, answer in document["x-amazon-apigateway-gateway-responses"].items()
+    ]
+    assert sorted(added.values(), key=str) == sorted(expected, key=str)
+
+
+def test_the_api_takes_the_types_of_its_document(deployed):
+    for api in resources_of(view(deployed), "AWS::ApiGateway::RestApi").values():
+        types = api["Properties"]["Body"]["x-amazon-apigateway-binary-media-types"]
+        assert api["Properties"]["BinaryMediaTypes"] == types
+
+
+def test_a_deployment_waits_for_what_the_gateway_answers_by_itself(deployed):
+    said = view(deployed)
+    responses = resources_of(said, "AWS::ApiGateway::GatewayResponse")
+
+    for deployment in resources_of(said, "AWS::ApiGateway::Deployment").values():
+        assert set(deployment["DependsOn"]) == responses.keys()
+
+
+def test_the_template_itself_stays_as_it_is():
+    again = {"platform": platform(BUNDLE), **{n: tenant(t, BUNDLE) for n, t in TIERS.items()}}
+    for template in TEMPLATES.values():
+        view(template)
+
+    assert again == TEMPLATES

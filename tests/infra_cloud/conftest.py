@@ -1,0 +1,130 @@
+"""A cell in the mock cloud, with a build to bring to it and the real service behind its address."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+from moto import mock_aws
+from moto.cloudwatch.models import cloudwatch_backends
+from moto.core.base_backend import BackendDict
+from moto.dynamodb.models import dynamodb_backends
+from moto.kms.models import kms_backends
+from moto.logs.models import logs_backends
+from moto.s3.models import s3_backends
+from moto.secretsmanager.models import secretsmanager_backends
+
+from infra.account import builds, cells, onboarding
+from infra.account.account import Account
+from infra.account.builds import Build
+from infra.account.onboarding import Administrator
+from infra.account.registry import Entry
+from infra.account.steps import carry_out
+from infra.cloud.bundle import Bundle
+from infra.cloud.platform import platform
+from infra.cloud.template import text
+from infra.cloud.tenant import tenant
+from infra.cloud.tiers import TIERS
+from tests.client import Client
+from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+ADA = Administrator("ada@example.com", "Ada", "Lovelace")
+_BACKENDS: tuple[BackendDict, ...] = (
+    *(dynamodb_backends, secretsmanager_backends, kms_backends, logs_backends),
+    cloudwatch_backends,
+)
+
+
+@dataclass
+class Cell:
+    account: Account
+    build: Build
+    stacks: CloudFormation
+    functions: Functions
+    address: str
+    """Where the tenant answers."""
+    pauses: list[float] = field(default_factory=list)
+
+    def client(self, service: str):
+        return self.account.client(service)
+
+    def set_up(self) -> None:
+        carry_out(cells.steps(self.account, self.build, {}), again="")
+
+    def entry(self, tenant_id: str = "acme", **further) -> Entry:
+        given = {"BaseUrl": self.address, "Dialect": "clients", "SupportAddress": ""}
+        return Entry(tenant_id, self.account.cell, "standard", parameters=given, **further)
+
+    def onboarding(self, entry: Entry):
+        return onboarding.steps(self.account, self.build, entry, ADA)
+
+    def onboard(self, tenant_id: str = "acme", **further) -> None:
+        carry_out(self.onboarding(self.entry(tenant_id, **further)), again="")
+
+    def tables(self) -> list[str]:
+        return self.client("dynamodb").list_tables()["TableNames"]
+
+    def next_build(self, folder) -> Build:
+        """Of other code."""
+        return made_build(folder, b"the next code")
+
+
+def made_build(folder, code: bytes) -> Build:
+    folder.mkdir(exist_ok=True)
+    (folder / "code.zip").write_bytes(code)
+    (folder / "layer.zip").write_bytes(b"a layer")
+    bundle = builds.built(folder)
+    (folder / "platform.json").write_text(text(platform(bundle)))
+    for name, tier in TIERS.items():
+        (folder / f"tenant-{name}.json").write_text(text(tenant(tier, bundle)))
+    return Build(folder, Bundle(bundle.code_digest, bundle.layer_digest))
+
+
+@pytest.fixture
+def address(store) -> Iterator[str]:
+    """The service of the tests, reached over HTTP."""
+
+    class Answering(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            answer = Client().get(self.path)
+            self.send_response(answer.status)
+            self.end_headers()
+            self.wfile.write(answer.content)
+
+        def log_message(self, *_: object) -> None:
+            """Says nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Answering)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def cell(address, tmp_path) -> Iterator[Cell]:
+    pauses: list[float] = []
+    stacks, functions = CloudFormation(), Functions()
+    os.environ["AWS_DEFAULT_REGION"] = REGION
+    with mock_aws(), answering("cloudformation", stacks), answering("lambda", functions):
+        _forget()
+        account = Account(REGION, pauses.append, NOW.timestamp)
+        build = made_build(tmp_path / "build", b"some code")
+        yield Cell(account, build, stacks, functions, address, pauses)
+        _forget()
+    del os.environ["AWS_DEFAULT_REGION"]
+
+
+def _forget() -> None:
+    """Of this region alone: the tables of other tests lie in another."""
+    for backends in _BACKENDS:
+        backends[ACCOUNT][REGION].reset()
+    s3_backends[ACCOUNT]["aws"].reset()

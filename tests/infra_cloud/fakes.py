@@ -1,0 +1,439 @@
+"""Services of AWS the mock cloud does not have, as far as the deployer speaks to them.
+
+The clients are boto3's own: what is asked is checked against AWS's description of the service,
+and only then answered here instead of over the network.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+import botocore.handlers
+from botocore.exceptions import ClientError
+
+from chalicelib.workers import founder
+from infra.cloud.template import digest
+
+REGION = "eu-central-1"
+ACCOUNT = "123456789012"
+_NAMED = re.compile(r"\$\{([A-Za-z0-9:]+)(?:\.([A-Za-z0-9]+))?\}")
+_PSEUDO = {
+    "AWS::AccountId": ACCOUNT,
+    "AWS::Region": REGION,
+    "AWS::Partition": "aws",
+    "AWS::URLSuffix": "amazonaws.com",
+}
+
+
+class Refused(Exception):  # noqa: N818
+    """The service answers with an error."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@contextmanager
+def answering(service: str, fake: object) -> Iterator[None]:
+    """Let a fake answer what clients made from now on ask a service."""
+
+    def note(params: Any, context: Any, **_: Any) -> None:
+        context["asked"] = dict(params)
+
+    def answer(model: Any, context: Any, **_: Any) -> Any:
+        try:
+            parsed = getattr(fake, model.name)(**context["asked"])
+        except Refused as refused:
+            error = {"Code": refused.code, "Message": str(refused)}
+            return SimpleNamespace(status_code=400), {"Error": error, "ResponseMetadata": {}}
+        return SimpleNamespace(status_code=200), {"ResponseMetadata": {}, **(parsed or {})}
+
+    handlers = [
+        (f"before-parameter-build.{service}", note),
+        (f"before-call.{service}", answer),
+    ]
+    botocore.handlers.BUILTIN_HANDLERS.extend(handlers)
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+
+
+@dataclass
+class Stack:
+    name: str
+    status: str = "REVIEW_IN_PROGRESS"
+    template: dict[str, Any] = field(default_factory=lambda: {"Resources": {}})
+    parameters: dict[str, str] = field(default_factory=dict)
+    physical: dict[str, str] = field(default_factory=dict)
+    events: list[dict[str, Any]] = field(default_factory=list)
+    change_sets: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def tell(self, name: str, status: str, reason: str = "") -> None:
+        self.events.insert(
+            0,
+            {
+                "EventId": str(len(self.events)),
+                "LogicalResourceId": name,
+                "ResourceStatus": status,
+                "ResourceStatusReason": reason,
+            },
+        )
+
+
+class CloudFormation:
+    """Stacks whose tables, buckets, secrets, keys, logs and alarms are made in the mock cloud."""
+
+    def __init__(self) -> None:
+        self.stacks: dict[str, Stack] = {}
+        self.asked: list[str] = []
+        self.fails: dict[str, str] = {}
+        """By logical name: why a resource cannot be made."""
+        self.api_url = ""
+        """What the gateway's address is, instead of one nobody reaches."""
+
+    def CreateChangeSet(self, StackName, ChangeSetName, ChangeSetType, Parameters, **given):  # noqa: N802, N803
+        self.asked.append(f"{ChangeSetType} {StackName}")
+        stack = self.stacks.get(StackName)
+        if ChangeSetType == "CREATE":
+            if stack is not None and stack.status != "REVIEW_IN_PROGRESS":
+                raise Refused("AlreadyExistsException", f"{StackName} is {stack.status}")
+            stack = self.stacks.setdefault(StackName, Stack(StackName))
+        assert stack is not None
+        template = _template(given)
+        parameters = _with_defaults(template, Parameters)
+        changes = list(_changes(stack, template, parameters, ChangeSetType))
+        stack.change_sets[ChangeSetName] = {
+            "template": template,
+            "parameters": parameters,
+            "changes": changes,
+            "kind": ChangeSetType,
+            "imported": {
+                each["LogicalResourceId"]: each["ResourceIdentifier"]["TableName"]
+                for each in given.get("ResourcesToImport", ())
+            },
+        }
+        return {"Id": ChangeSetName}
+
+    def DescribeChangeSet(self, StackName, ChangeSetName):  # noqa: N802, N803
+        made = self.stacks[StackName].change_sets[ChangeSetName]
+        if not made["changes"]:
+            reason = "The submitted information didn't contain changes. Submit different ones."
+            return {"Status": "FAILED", "StatusReason": reason}
+        changes = [{"ResourceChange": each} for each in made["changes"]]
+        return {"Status": "CREATE_COMPLETE", "Changes": changes}
+
+    def ExecuteChangeSet(self, StackName, ChangeSetName, **given):  # noqa: N802, N803
+        stack = self.stacks[StackName]
+        made = stack.change_sets.pop(ChangeSetName)
+        self.asked.append(f"execute {StackName}")
+        assert (made["kind"] == "IMPORT") != given.get("RetainExceptOnCreate", False)
+        before = deepcopy((stack.template, stack.parameters, stack.physical))
+        stack.template, stack.parameters = made["template"], made["parameters"]
+        try:
+            self._carry_out(stack, made)
+        except (Refused, ClientError) as problem:
+            name = str(problem).partition(":")[0]
+            stack.tell(name, "CREATE_FAILED", str(problem))
+            for each in stack.physical.keys() - before[2].keys():
+                _unmake(stack, each)
+            stack.template, stack.parameters, stack.physical = before
+            is_new = made["kind"] == "CREATE"
+            stack.status = "ROLLBACK_COMPLETE" if is_new else "UPDATE_ROLLBACK_COMPLETE"
+        else:
+            stack.status = f"{made['kind']}_COMPLETE"
+
+    def DeleteChangeSet(self, StackName, ChangeSetName):  # noqa: N802, N803
+        self.stacks[StackName].change_sets.pop(ChangeSetName)
+
+    def DescribeStacks(self, StackName):  # noqa: N802, N803
+        stack = self.stacks.get(StackName)
+        if stack is None:
+            raise Refused("ValidationError", f"Stack with id {StackName} does not exist")
+        outputs = stack.template.get("Outputs", {})
+        told = {
+            name: _resolved(stack, each["Value"])
+            for name, each in outputs.items()
+            if _holds(stack, each.get("Condition"))
+        }
+        if self.api_url and "ApiUrl" in told:
+            told["ApiUrl"] = self.api_url
+        described = {
+            "StackName": StackName,
+            "StackId": f"arn:{StackName}",
+            "StackStatus": stack.status,
+            "Parameters": [
+                {"ParameterKey": name, "ParameterValue": value}
+                for name, value in stack.parameters.items()
+            ],
+            "Outputs": [{"OutputKey": name, "OutputValue": value} for name, value in told.items()],
+        }
+        return {"Stacks": [described]}
+
+    def DescribeStackEvents(self, StackName):  # noqa: N802, N803
+        return {"StackEvents": self.stacks[StackName].events}
+
+    def ListStackResources(self, StackName):  # noqa: N802, N803
+        stack = self.stacks[StackName]
+        listed = [
+            {
+                "LogicalResourceId": name,
+                "PhysicalResourceId": physical,
+                "ResourceType": stack.template["Resources"][name]["Type"],
+            }
+            for name, physical in stack.physical.items()
+        ]
+        return {"StackResourceSummaries": listed}
+
+    def GetTemplate(self, StackName, **_):  # noqa: N802, N803
+        return {"TemplateBody": deepcopy(self.stacks[StackName].template)}
+
+    def DeleteStack(self, StackName):  # noqa: N802, N803
+        self.asked.append(f"delete {StackName}")
+        stack = self.stacks.pop(StackName, None)
+        for name in () if stack is None else list(stack.physical):
+            if stack.template["Resources"][name].get("DeletionPolicy") != "Retain":
+                _unmake(stack, name)
+
+    def _carry_out(self, stack: Stack, made: dict[str, Any]) -> None:
+        for change in made["changes"]:
+            name = change["LogicalResourceId"]
+            if change["Action"] == "Import":
+                stack.physical[name] = _existing_table(made["imported"][name])
+            elif change["Action"] == "Add":
+                if name in self.fails:
+                    raise Refused("Failed", f"{name}: {self.fails[name]}")
+                stack.physical[name] = _made(stack, name)
+            elif change["Action"] == "Remove":
+                stack.physical.pop(name)
+            stack.tell(name, "CREATE_COMPLETE")
+
+
+def _template(given: dict[str, Any]) -> dict[str, Any]:
+    if "TemplateBody" in given:
+        return json.loads(given["TemplateBody"])
+    bucket, key = given["TemplateURL"].split("/", 3)[3].split("/", 1)
+    body = boto3.client("s3", REGION).get_object(Bucket=bucket, Key=key)["Body"].read()
+    return json.loads(body)
+
+
+def _with_defaults(template: dict[str, Any], given: list[dict[str, str]]) -> dict[str, str]:
+    values = {each["ParameterKey"]: each["ParameterValue"] for each in given}
+    declared = template.get("Parameters", {})
+    if stray := values.keys() - declared.keys():
+        raise Refused("ValidationError", f"Parameters: {sorted(stray)} do not exist")
+    for name, about in declared.items():
+        if name not in values and "Default" not in about:
+            raise Refused("ValidationError", f"Parameters: [{name}] must have values")
+        values.setdefault(name, about.get("Default"))
+        if not re.fullmatch(about.get("AllowedPattern", ".*"), values[name]):
+            raise Refused("ValidationError", f"Parameter {name} failed to satisfy its pattern")
+    return values
+
+
+def _changes(stack, template, parameters, kind):
+    old, new = stack.template["Resources"], template["Resources"]
+    probe = Stack(stack.name, template=template, parameters=parameters)
+    for name, each in new.items():
+        if not _holds(probe, each.get("Condition")):
+            continue
+        change = {"LogicalResourceId": name, "ResourceType": each["Type"]}
+        if name not in stack.physical:
+            yield {**change, "Action": "Import" if kind == "IMPORT" else "Add"}
+        elif each != old[name] or stack.parameters != parameters:
+            if kind == "IMPORT":
+                raise Refused("ValidationError", f"An import changes {name}")
+            yield {**change, "Action": "Modify", "Replacement": "False"}
+    for name in stack.physical.keys() - new.keys():
+        if kind == "IMPORT":
+            raise Refused("ValidationError", f"An import removes {name}")
+        yield {"LogicalResourceId": name, "ResourceType": old[name]["Type"], "Action": "Remove"}
+
+
+def _holds(stack: Stack, condition: str | None) -> bool:
+    return condition is None or _truth(stack, stack.template["Conditions"][condition])
+
+
+def _truth(stack: Stack, test: dict[str, Any]) -> bool:
+    [(how, of)] = test.items()
+    if how == "Fn::Equals":
+        return _resolved(stack, of[0]) == _resolved(stack, of[1])
+    if how == "Fn::Not":
+        return not _truth(stack, of[0])
+    return all(_truth(stack, each) for each in of)
+
+
+def _resolved(stack: Stack, value: Any) -> Any:  # noqa: PLR0911
+    if isinstance(value, list):
+        return [_resolved(stack, each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if "Ref" in value:
+        return _ref(stack, value["Ref"])
+    if "Fn::GetAtt" in value:
+        return _attribute(stack, *value["Fn::GetAtt"])
+    if "Fn::Sub" in value:
+        return _NAMED.sub(
+            lambda match: (
+                _attribute(stack, match[1], match[2]) if match[2] else _ref(stack, match[1])
+            ),
+            value["Fn::Sub"],
+        )
+    if "Fn::If" in value:
+        condition, yes, no = value["Fn::If"]
+        return _resolved(stack, yes if _holds(stack, condition) else no)
+    resolved = {name: _resolved(stack, each) for name, each in value.items()}
+    return {name: each for name, each in resolved.items() if each is not None}
+
+
+def _ref(stack: Stack, name: str) -> Any:
+    known = {**_PSEUDO, **stack.parameters, **stack.physical, "AWS::NoValue": None}
+    return known.get(name, name)
+
+
+def _attribute(stack: Stack, name: str, which: str) -> str:
+    return _arn(stack.physical.get(name, name))
+
+
+def _made(stack: Stack, name: str) -> str:
+    resource = stack.template["Resources"][name]
+    properties = _resolved(stack, resource.get("Properties", {}))
+    make: Callable[..., str] | None = _MAKERS.get(resource["Type"])
+    if make is not None:
+        return make(properties)
+    plain = f"{stack.name}-{name}"
+    return _arn(plain) if resource["Type"] in _REFERRED_BY_ARN else plain
+
+
+_REFERRED_BY_ARN = (
+    "AWS::SNS::Topic",
+    "AWS::Lambda::LayerVersion",
+    "AWS::IAM::ManagedPolicy",
+    "AWS::CertificateManager::Certificate",
+)
+
+
+def _arn(name: str) -> str:
+    return f"arn:aws:any:{REGION}:{ACCOUNT}:{name}"
+
+
+def _client(service: str) -> Any:
+    return boto3.client(service, REGION)
+
+
+def _make_table(properties: dict[str, Any]) -> str:
+    left_out = ("PointInTimeRecoverySpecification", "TimeToLiveSpecification", "SSESpecification")
+    asked = {key: value for key, value in properties.items() if key not in left_out}
+    try:
+        _client("dynamodb").create_table(**asked)
+    except ClientError as error:
+        raise Refused("Failed", f"{properties['TableName']}: {error}") from error
+    return properties["TableName"]
+
+
+def _existing_table(name: str) -> str:
+    _client("dynamodb").describe_table(TableName=name)
+    return name
+
+
+def _make_bucket(properties: dict[str, Any]) -> str:
+    where = {"LocationConstraint": REGION}
+    name = properties["BucketName"]
+    _client("s3").create_bucket(Bucket=name, CreateBucketConfiguration=where)
+    return name
+
+
+def _make_secret(properties: dict[str, Any]) -> str:
+    return _client("secretsmanager").create_secret(Name=properties["Name"])["ARN"]
+
+
+def _make_key(properties: dict[str, Any]) -> str:
+    made = _client("kms").create_key(Description=properties.get("Description", ""))
+    return made["KeyMetadata"]["KeyId"]
+
+
+def _make_log(properties: dict[str, Any]) -> str:
+    _client("logs").create_log_group(logGroupName=properties["LogGroupName"])
+    return properties["LogGroupName"]
+
+
+def _make_alarm(properties: dict[str, Any]) -> str:
+    name = f"alarm-{digest(properties)}"
+    asked = {key: properties[key] for key in ("AlarmDescription", "ComparisonOperator")}
+    _client("cloudwatch").put_metric_alarm(
+        AlarmName=name, EvaluationPeriods=1, Threshold=1.0, MetricName="any", **asked
+    )
+    return name
+
+
+_MAKERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "AWS::DynamoDB::Table": _make_table,
+    "AWS::S3::Bucket": _make_bucket,
+    "AWS::SecretsManager::Secret": _make_secret,
+    "AWS::KMS::Key": _make_key,
+    "AWS::Logs::LogGroup": _make_log,
+    "AWS::CloudWatch::Alarm": _make_alarm,
+}
+
+
+def _unmake(stack: Stack, name: str) -> None:
+    """Delete what a stack lets go and does not keep."""
+    kind, physical = stack.template["Resources"][name]["Type"], stack.physical[name]
+    if kind == "AWS::DynamoDB::Table":
+        client = _client("dynamodb")
+        client.update_table(TableName=physical, DeletionProtectionEnabled=False)
+        client.delete_table(TableName=physical)
+    elif kind == "AWS::S3::Bucket":
+        _client("s3").delete_bucket(Bucket=physical)
+    elif kind == "AWS::SecretsManager::Secret":
+        _client("secretsmanager").delete_secret(SecretId=physical, ForceDeleteWithoutRecovery=True)
+    elif kind == "AWS::KMS::Key":
+        _client("kms").schedule_key_deletion(KeyId=physical, PendingWindowInDays=30)
+    elif kind == "AWS::Logs::LogGroup":
+        _client("logs").delete_log_group(logGroupName=physical)
+
+
+class Functions:
+    """Lambda: the founder runs as it does in the cloud, the others only have settings."""
+
+    def __init__(self) -> None:
+        self.called: list[dict[str, Any]] = []
+        self.reserved: dict[str, int] = {}
+        self.versions: dict[str, list[str]] = {}
+        self.alias = "1"
+        self.breaks = ""
+
+    def Invoke(self, FunctionName, Payload):  # noqa: N802, N803
+        assert FunctionName.endswith("-founder:live")
+        event = json.loads(Payload)
+        self.called.append(event)
+        if self.breaks:
+            told = json.dumps({"errorMessage": self.breaks}).encode()
+            return {"Payload": io.BytesIO(told), "FunctionError": "Unhandled"}
+        return {"Payload": io.BytesIO(json.dumps(founder.handler(event, None)).encode())}
+
+    def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
+        self.reserved[FunctionName] = ReservedConcurrentExecutions
+
+    def DeleteFunctionConcurrency(self, FunctionName):  # noqa: N802, N803
+        self.reserved.pop(FunctionName, None)
+
+    def ListVersionsByFunction(self, FunctionName):  # noqa: N802, N803
+        numbers = ["$LATEST", *self.versions.get(FunctionName, ["1"])]
+        return {"Versions": [{"Version": number} for number in numbers]}
+
+    def GetAlias(self, FunctionName, Name):  # noqa: N802, N803
+        return {"FunctionVersion": self.alias}
+
+    def DeleteFunction(self, FunctionName, Qualifier):  # noqa: N802, N803
+        self.versions[FunctionName].remove(Qualifier)

@@ -1,0 +1,184 @@
+"""Onboarding: a tenant from nothing to its first administrator, whatever fails on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.services import tenants
+from infra.account import builds, cells, smoke
+from infra.account.registry import ACTIVE, RESERVED, Registry
+from infra.account.steps import Failed, carry_out
+from tests import make, people
+from tests.client import Client
+from tests.keys import KEYS
+
+
+@pytest.fixture
+def platform(cell):
+    cell.set_up()
+    return cell
+
+
+def test_the_platform_has_the_code_before_what_is_made_of_it(cell):
+    cell.set_up()
+
+    assert cell.stacks.asked == [
+        *("CREATE keyhaven", "execute keyhaven"),
+        *("UPDATE keyhaven", "execute keyhaven"),
+    ]
+    bucket = builds.platform_outputs(cell.account)["CodeBucket"]
+    listed = cell.client("s3").list_objects_v2(Bucket=bucket)["Contents"]
+    assert {each["Key"] for each in listed} == set(cell.build.archives)
+
+
+def test_setting_up_a_cell_again_changes_nothing(platform, capsys):
+    platform.stacks.asked.clear()
+
+    platform.set_up()
+
+    assert [each for each in platform.stacks.asked if each.startswith("execute")] == []
+    assert "0 sent, 2 were there." in capsys.readouterr().out
+
+
+def test_settings_of_a_cell_stay_when_they_are_not_given_again(cell):
+    carry_out(cells.steps(cell.account, cell.build, {"AlarmAddress": "ops@example.com"}), again="")
+    cell.set_up()
+
+    assert cell.stacks.stacks["keyhaven"].parameters["AlarmAddress"] == "ops@example.com"
+
+
+def test_a_tenant_is_onboarded_and_its_administrator_sets_up(platform, capsys):
+    platform.onboard()
+
+    shown = capsys.readouterr().out
+    link = next(line.strip() for line in shown.splitlines() if "/setup/start/" in line)
+    user, token = link.rpartition("/setup/start/")[2].split("/")
+    body = {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS["ada"].public},
+    }
+    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+    me = Client(make.access_token(people.stored(user))).get("/users/me.json").body
+    assert (me["username"], me["role"]["name"]) == ("ada@example.com", "admin")
+    entry = Registry(platform.account).fetch("acme")
+    assert (entry.state, entry.work, entry.epoch) == (ACTIVE, "", 1)
+    assert entry.code == platform.build.bundle.code_digest
+
+
+def test_no_private_key_is_shown_or_leaves_the_account(platform, capsys):
+    platform.onboard()
+
+    assert platform.functions.called[0] == {}
+    assert "PRIVATE KEY" not in capsys.readouterr().out
+    assert not any(
+        "PRIVATE" in path.read_text("latin1") for path in platform.build.folder.iterdir()
+    )
+
+
+def test_a_tenant_without_a_name_gets_that_of_the_gateway(platform):
+    platform.stacks.api_url = platform.address
+    entry = platform.entry()
+    del entry.parameters["BaseUrl"]
+
+    carry_out(platform.onboarding(entry), again="")
+
+    assert platform.stacks.stacks["keyhaven-acme"].parameters["BaseUrl"] == platform.address
+    assert Registry(platform.account).fetch("acme").parameters["BaseUrl"] == platform.address
+
+
+@pytest.mark.parametrize("last", range(7))
+def test_onboarding_that_was_cut_short_goes_on(platform, last):
+    steps = platform.onboarding(platform.entry())
+    for step in steps[: last + 1]:
+        step.do()
+    assert (Registry(platform.account).fetch("acme").state == ACTIVE) == (last == 6)
+
+    if last < 6:
+        platform.onboard()
+
+    assert Registry(platform.account).fetch("acme").state == ACTIVE
+    assert tenants.is_founded()
+
+
+def test_the_link_can_be_had_again_until_it_was_followed(platform, capsys):
+    for step in platform.onboarding(platform.entry())[:6]:
+        step.do()
+    capsys.readouterr()
+
+    platform.onboard()
+
+    assert "/setup/start/" in capsys.readouterr().out
+
+
+def test_a_stack_that_could_not_be_made_is_made_anew(platform):
+    platform.stacks.fails["UsersTable1"] = "DynamoDB is not well"
+    with pytest.raises(Failed, match=r"Step 2 .*\n.*UsersTable1: DynamoDB is not well") as failed:
+        platform.onboard()
+    assert "go on with" in str(failed.value)
+    assert Registry(platform.account).fetch("acme").state == RESERVED
+
+    platform.stacks.fails.clear()
+    platform.onboard()
+
+    assert Registry(platform.account).fetch("acme").state == ACTIVE
+    assert len(platform.tables()) == len(set(platform.tables()))
+
+
+def test_what_a_failed_creation_left_is_no_obstacle(platform):
+    """As when CloudFormation could not undo it all: protected tables stay."""
+    platform.stacks.fails["UsersTable1"] = "DynamoDB is not well"
+    with pytest.raises(Failed):
+        platform.onboard()
+    platform.client("dynamodb").create_table(
+        TableName="keyhaven-acme-1-claims",
+        AttributeDefinitions=[{"AttributeName": "kind", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "kind", "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+        DeletionProtectionEnabled=True,
+    )
+
+    platform.stacks.fails.clear()
+    platform.onboard()
+
+    assert Registry(platform.account).fetch("acme").state == ACTIVE
+
+
+def test_a_function_that_fails_says_why(platform):
+    platform.functions.breaks = "The server's key cannot be stored now."
+    with pytest.raises(Failed, match=r"Step 4 .*founder failed: The server's key cannot"):
+        platform.onboard()
+
+    platform.functions.breaks = ""
+    platform.onboard()
+
+
+def test_a_name_is_taken_once(platform):
+    platform.onboard()
+    before = Registry(platform.account).fetch("acme")
+
+    with pytest.raises(Failed, match=r"Step 1 .*The name 'acme' is taken."):
+        platform.onboard()
+
+    assert Registry(platform.account).fetch("acme") == before
+
+
+def test_a_tenant_that_answers_with_another_key_is_not_activated(platform):
+    with pytest.raises(Failed, match=r"The server's key is .*; made was ABCD"):
+        smoke.require_answers(platform.account, platform.address, "ABCD")
+
+
+def test_a_tenant_that_does_not_answer_is_asked_again_for_a_while(platform):
+    with pytest.raises(Failed, match="does not answer as it should"):
+        smoke.require_answers(platform.account, platform.address + "/nowhere")
+
+    assert platform.pauses == [10] * 4
+
+
+def test_an_address_elsewhere_is_not_asked(platform):
+    with pytest.raises(Failed, match="no address to be asked"):
+        smoke.require_answers(platform.account, "file:///etc")
+
+
+def test_without_a_platform_there_are_no_tenants(cell):
+    with pytest.raises(Failed, match="no platform yet"):
+        builds.platform_outputs(cell.account)

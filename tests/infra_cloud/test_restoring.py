@@ -1,0 +1,293 @@
+"""Restores: the steps and their order, what a restored state must be, and every second try."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import pytest
+
+from chalicelib.tables.holdings import Holding
+from infra.account import restoring
+from infra.account.registry import ACTIVE, Registry
+from infra.account.steps import Failed, carry_out
+from infra.cloud.tables import our_tables
+from tests import make
+from tests.infra_cloud.conftest import NOW
+from tests.infra_cloud.fakes import REGION
+
+MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)
+
+
+@pytest.fixture
+def tenant(cell, store, ada, betty):
+    """A tenant whose tables hold what those of the tests do: Ada shares with Betty."""
+    cell.set_up()
+    for step in [*cell.onboarding(cell.entry())[:5], cell.onboarding(cell.entry())[6]]:
+        step.do()
+    make.resource(ada, {betty: 1})
+    fill(cell, store, 1)
+    return cell
+
+
+def fill(cell, store, epoch):
+    client = cell.client("dynamodb")
+    for name, table in our_tables().items():
+        for row in store.rows(table.stored_as()):
+            client.put_item(TableName=f"keyhaven-acme-{epoch}-{name}", Item=row)
+
+
+def entry(cell):
+    return Registry(cell.account).fetch("acme")
+
+
+def steps(cell, moment=MOMENT, **further):
+    return restoring.steps(cell.account, cell.build, entry(cell), moment, **further)
+
+
+def restore(cell, moment=MOMENT):
+    carry_out(steps(cell, moment), again="python -m infra restore acme …")
+
+
+def count(cell, name, epoch=2):
+    table = f"keyhaven-acme-{epoch}-{name}"
+    return cell.client("dynamodb").scan(TableName=table, Select="COUNT")["Count"]
+
+
+def used_tables(cell):
+    function = cell.stacks.stacks["keyhaven-acme"].template["Resources"]["AuthFunction"]
+    return function["Properties"]["Environment"]["Variables"]["TABLE_PREFIX"]["Fn::Sub"]
+
+
+def test_a_tenant_is_put_back_into_new_tables(tenant):
+    before = {name: count(tenant, name, 1) for name in our_tables()}
+    assert before["tokens"] > 0
+
+    restore(tenant)
+
+    assert {name: count(tenant, name) for name in our_tables()} == {**before, "tokens": 0}
+    assert used_tables(tenant) == "keyhaven-${TenantId}-2-"
+    assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
+
+
+def test_the_old_tables_stay_out_of_the_stack_for_seven_days(tenant):
+    restore(tenant)
+
+    assert entry(tenant).let_go == "2026-11-28"
+    assert len(tenant.tables()) == 2 * len(our_tables()) + 1
+    held = tenant.stacks.stacks["keyhaven-acme"].physical.values()
+    assert {name for name in held if name.startswith("keyhaven-acme-1-")} == {
+        each for each in held if each.startswith("keyhaven-acme-1-") and "table" in each
+    }
+    with pytest.raises(Failed, match="They stay until 2026-11-28"):
+        carry_out(restoring.let_go(tenant.account, entry(tenant)), again="")
+
+    tenant.account.now = (NOW + timedelta(days=7)).timestamp
+    carry_out(restoring.let_go(tenant.account, entry(tenant)), again="")
+    assert [name for name in tenant.tables() if "-acme-1-" in name] == []
+    assert len(tenant.tables()) == len(our_tables()) + 1
+
+
+def test_restored_tables_have_the_settings_of_new_ones(tenant):
+    restore(tenant)
+
+    client = tenant.client("dynamodb")
+    for name, table in our_tables().items():
+        named = f"keyhaven-acme-2-{name}"
+        described = client.describe_table(TableName=named)["Table"]
+        assert described["DeletionProtectionEnabled"]
+        tags = client.list_tags_of_resource(ResourceArn=described["TableArn"])["Tags"]
+        assert {"Key": "tenant", "Value": "acme"} in tags
+        assert {"Key": "keyhaven-backup", "Value": "yes"} in tags
+        backups = client.describe_continuous_backups(TableName=named)
+        recovery = backups["ContinuousBackupsDescription"]["PointInTimeRecoveryDescription"]
+        assert recovery["PointInTimeRecoveryStatus"] == "ENABLED"
+        expiry = client.describe_time_to_live(TableName=named)["TimeToLiveDescription"]
+        expires = "expires" in table.get_attributes()
+        assert (expiry["TimeToLiveStatus"] == "ENABLED") == expires
+
+
+def test_tables_are_restored_to_the_second_under_the_tenants_key(tenant):
+    asked = []
+    events = tenant.client("dynamodb").meta.events
+    operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
+    events.register(operation, lambda params, **_: asked.append(dict(params)))
+
+    restore(tenant)
+
+    assert {each["RestoreDateTime"] for each in asked} == {MOMENT}
+    keys = {each["SSESpecificationOverride"]["KMSMasterKeyId"] for each in asked}
+    [key] = keys
+    assert key.endswith(tenant.stacks.stacks["keyhaven-acme"].physical["TenantKey"])
+    assert len(asked) == len(our_tables())
+
+
+def test_nothing_leads_to_a_state_that_never_was(tenant):
+    """A holding without access: as of a share that was just being taken back."""
+    broken = next(iter(rows(tenant, "holdings")))
+    stranger = {**broken, "user_id": {"S": "c0ffee00-0000-4000-8000-000000000000"}}
+    tenant.client("dynamodb").put_item(TableName="keyhaven-acme-1-holdings", Item=stranger)
+
+    with pytest.raises(Failed, match=r"Step 4 .*\n?.*wrong with that state") as failed:
+        restore(tenant)
+
+    assert "has a secret and no access" in str(failed.value)
+    assert "--give-up" in str(failed.value)
+    assert broken["secret_data"]["S"][40:80] not in str(failed.value)
+    assert used_tables(tenant) == "keyhaven-${TenantId}-1-"
+    assert tenant.functions.reserved == {}
+
+
+def rows(cell, name, epoch=1):
+    return cell.client("dynamodb").scan(TableName=f"keyhaven-acme-{epoch}-{name}")["Items"]
+
+
+def test_a_state_that_was_repaired_by_hand_is_checked_again(tenant):
+    client = tenant.client("dynamodb")
+    [gone, *_] = rows(tenant, "holdings")
+    client.delete_item(
+        TableName="keyhaven-acme-1-holdings",
+        Key={name: gone[name] for name in Holding.key_names()},
+    )
+    with pytest.raises(Failed, match="has access and no secret"):
+        restore(tenant)
+
+    client.put_item(TableName="keyhaven-acme-2-holdings", Item=gone)
+    restore(tenant)
+
+    assert entry(tenant).epoch == 2
+
+
+def test_a_restore_that_is_given_up_leaves_nothing(tenant):
+    for step in steps(tenant)[:5]:
+        step.do()
+    with pytest.raises(Failed, match="not finished: restore acme 2026-11-21T08:00:00Z"):
+        restore(tenant, MOMENT + timedelta(seconds=1))
+
+    carry_out(restoring.give_up(tenant.account, entry(tenant)), again="")
+
+    assert [name for name in tenant.tables() if "-acme-2-" in name] == []
+    assert entry(tenant).work == ""
+    restore(tenant, MOMENT + timedelta(seconds=1))
+    assert entry(tenant).epoch == 2
+
+
+def test_another_command_that_is_unfinished_is_not_given_up_as_a_restore(tenant):
+    Registry(tenant.account).begin("acme", "release", ACTIVE)
+
+    with pytest.raises(Failed, match="no restore that is unfinished, but: release"):
+        carry_out(restoring.give_up(tenant.account, entry(tenant)), again="")
+
+    assert entry(tenant).work == "release"
+
+
+def test_what_the_stack_has_taken_in_is_not_given_up(tenant):
+    for step in steps(tenant)[:6]:
+        step.do()
+
+    with pytest.raises(Failed, match="finish the restore instead"):
+        carry_out(restoring.give_up(tenant.account, entry(tenant)), again="")
+
+    assert len([name for name in tenant.tables() if "-acme-2-" in name]) == len(our_tables())
+
+
+STEPS = 11
+
+
+@pytest.mark.parametrize("last", range(STEPS))
+def test_a_restore_that_was_cut_short_goes_on(tenant, last):
+    assert len(steps(tenant)) == STEPS
+    for step in steps(tenant)[: last + 1]:
+        step.do()
+
+    if last + 1 < STEPS:
+        restore(tenant)
+
+    assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
+    assert used_tables(tenant) == "keyhaven-${TenantId}-2-"
+    assert tenant.functions.reserved == {}
+
+
+def test_rows_written_after_the_switch_are_left_alone_when_it_goes_on(tenant):
+    """The service may have answered again before the command was cut short."""
+    for step in steps(tenant)[:10]:
+        step.do()
+    session = {"hash": {"S": "x"}, "kind": {"S": "cookie"}, "expires": {"N": "1"}}
+    tenant.client("dynamodb").put_item(TableName="keyhaven-acme-2-tokens", Item=session)
+
+    restore(tenant)
+
+    assert count(tenant, "tokens") == 1
+
+
+def test_nobody_writes_while_the_functions_are_led_elsewhere(tenant):
+    *before, silence, switch, wake = steps(tenant)[:9]
+    for step in before:
+        step.do()
+    assert tenant.functions.reserved == {}
+    silence.do()
+    assert set(tenant.functions.reserved.values()) == {0}
+    switch.do()
+    wake.do()
+    assert tenant.functions.reserved == {}
+
+
+def test_a_switch_is_at_once_and_not_a_tenth_first(tenant):
+    restore(tenant)
+
+    resources = tenant.stacks.stacks["keyhaven-acme"].template["Resources"]
+    assert [name for name, each in resources.items() if "UpdatePolicy" in each] == []
+
+
+def test_a_second_restore_makes_a_third_epoch(tenant, store):
+    restore(tenant)
+
+    restore(tenant, MOMENT + timedelta(hours=1))
+
+    assert entry(tenant).epoch == 3
+    assert used_tables(tenant) == "keyhaven-${TenantId}-3-"
+
+
+def test_two_do_not_restore_a_tenant_at_once(tenant):
+    first, second = steps(tenant), steps(tenant)
+    for step in first:
+        step.do()
+
+    with pytest.raises(Failed, match="restored just now"):
+        second[0].do()
+    assert entry(tenant).work == ""
+
+
+@pytest.mark.parametrize("ago", [timedelta(minutes=4), timedelta(days=36), -timedelta(hours=1)])
+def test_a_moment_out_of_reach_is_refused(cell, ago):
+    with pytest.raises(Failed, match="from 35 days to five minutes ago"):
+        restoring.require_within_reach(cell.account, NOW - ago)
+
+
+def test_a_moment_within_reach_is_taken(cell):
+    restoring.require_within_reach(cell.account, NOW - timedelta(days=34))
+
+
+def test_who_is_not_active_is_not_restored(tenant):
+    Registry(tenant.account).begin("acme", "x", ACTIVE)
+    Registry(tenant.account).end("acme", "x", state="leaving")
+
+    with pytest.raises(Failed, match="acme is leaving, not active"):
+        restore(tenant)
+
+
+def test_tables_of_a_tenant_with_a_longer_name_are_not_ours(tenant):
+    boto3.client("dynamodb", REGION).create_table(
+        TableName="keyhaven-acme-2-2-users",
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    for step in steps(tenant)[:3]:
+        step.do()
+
+    carry_out(restoring.give_up(tenant.account, entry(tenant)), again="")
+
+    assert "keyhaven-acme-2-2-users" in tenant.tables()
+    assert replace(entry(tenant), work="") == entry(tenant)
