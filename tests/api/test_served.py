@@ -158,7 +158,7 @@ def test_a_name_may_be_as_long_as_the_dialect_says(served, dialect):
     def store(name):
         secret = keys.message("secret", served.key.public)
         body = {"name": name, "secrets": [{"data": secret}]}
-        return session.post(served.url + "/resources.json", json=body, timeout=10)
+        return session.post("/resources.json", json=body, timeout=10)
 
     refused = store("n" * (longest + 1))
 
@@ -171,7 +171,7 @@ def test_a_registration_is_told_by_mail_to_the_person_and_to_administrators(serv
     session = signed_in(served.url, served.key)
     settings = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
     path = "/self-registration/settings.json"
-    assert session.put(served.url + path, json=settings, timeout=10).status_code == 200
+    assert session.put(path, json=settings, timeout=10).status_code == 200
     person = {
         "username": "dave@example.com",
         "profile": {"first_name": "Dave", "last_name": "Lovelace"},
@@ -182,7 +182,7 @@ def test_a_registration_is_told_by_mail_to_the_person_and_to_administrators(serv
     )
 
     assert registered.status_code == 200
-    session.get(served.url + "/users/me.json", timeout=10)  # mail leaves before what comes next
+    session.get("/users/me.json", timeout=10)  # mail leaves before what comes next
     noted = served.output.read_text()
     assert "Mail to dave@example.com: Welcome to Keyhaven, Dave!" in noted
     assert "Mail to ada@example.com: Dave just created an account on Keyhaven!" in noted
@@ -190,9 +190,7 @@ def test_a_registration_is_told_by_mail_to_the_person_and_to_administrators(serv
 
 def test_what_the_process_notes_is_no_secret(served):
     session = signed_in(served.url, served.key)
-    stage1 = session.post(
-        served.url + LOGIN, json={"gpg_auth": {"keyid": served.key.fingerprint}}, timeout=10
-    )
+    stage1 = session.post(LOGIN, json={"gpg_auth": {"keyid": served.key.fingerprint}}, timeout=10)
     assert stage1.status_code == 409
 
     noted = served.output.read_text()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
 from moto import mock_aws
@@ -31,8 +32,10 @@ from infra.cloud.template import text
 from infra.cloud.tenant import tenant
 from infra.cloud.tiers import TIERS
 from tests.client import Client
+from tests.environment import ENGINE
 from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
 
+HERE = Path(__file__).parent
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ADA = Administrator("ada@example.com", "Ada", "Lovelace")
 _BACKENDS: tuple[BackendDict, ...] = (
@@ -128,3 +131,11 @@ def _forget() -> None:
     for backends in _BACKENDS:
         backends[ACCOUNT][REGION].reset()
     s3_backends[ACCOUNT]["aws"].reset()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run these once, on moto: how a tenant is deployed asks nothing of the other storage."""
+    once = pytest.mark.skipif(ENGINE != "moto", reason="deploying is tried on moto")
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(once)
