@@ -13,6 +13,7 @@ from botocore.exceptions import ConnectTimeoutError
 from moto import mock_aws
 
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import new_id
 from chalicelib.objects.storage import Bucket, Folder, Storage
 
 KEY = "avatars/a/medium.jpg"
@@ -20,12 +21,14 @@ KEY = "avatars/a/medium.jpg"
 
 @pytest.fixture
 def bucket() -> Iterator[Bucket]:
+    """A bucket of its own: the mock that other tests run in keeps what was made in it."""
+    name = f"tenant-{new_id()}"
     with mock_aws():
         client = botocore.session.get_session().create_client("s3", region_name="eu-west-1")
         client.create_bucket(
-            Bucket="tenant", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
+            Bucket=name, CreateBucketConfiguration={"LocationConstraint": "eu-west-1"}
         )
-        yield Bucket("tenant")
+        yield Bucket(name)
 
 
 @pytest.fixture(params=["bucket", "folder"])
