@@ -214,6 +214,7 @@ STARTS = (
     Case("resource", "resources", view),
     Case("secret", "secrets", secret_view),
     Case("settings", "settings", _as_ada("/settings.json")),
+    Case("groups", "groups", _as_ada("/groups.json?limit=1")),
     Case("health", "public", _as_guest("/healthcheck/status.json")),
 )
 """The first request of each group's function."""
