@@ -78,7 +78,7 @@ def shown(response: Response) -> dict[str, Any]:
 def test_each_persona_gets_what_the_table_says(
     world: World, store: Storage, digest: Callable[[], str], route: Route
 ) -> None:
-    """AC02, AC03, AC04, AC05, AC06, AC15, AC16, AC18, AC19, AC24, AC25
+    """AC02, AC03, AC04, AC05, AC06, AC15, AC16, AC18, AC19
 
     Who is refused changes nothing, and of what he cannot see he learns no more than of
     what there is not.
