@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from chalicelib.bodies.roles import folded
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
-from chalicelib.tables.settings import SIGNING_KEYS, TENANT
+from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
 from infra.settling import settled
 
@@ -362,6 +363,20 @@ def _somebody_administers(stored: Stored) -> Iterator[Violation]:
         yield Violation("W9", TENANT, "nobody is an administrator")
 
 
+def _roles_are_there(stored: Stored) -> Iterator[Violation]:
+    documents = [
+        json.loads(row["value"]) for row in stored.rows("settings") if row["name"] == ROLES
+    ]
+    custom = [role for document in documents for role in document["roles"]]
+    known = roles.BY_ID.keys() | {role["id"] for role in custom}
+    for user_id, user in stored.live_users.items():
+        if user["role_id"] not in known:
+            yield Violation("I9", user_id, "the user has a role that is not there")
+    names = {role.name for role in roles.BUILT_IN} | {folded(role["name"]) for role in custom}
+    if len(names) < len(known):
+        yield Violation("I10", ROLES, "two roles have one name")
+
+
 _CHECKS = (
     _secrets_match_access,
     _owner_exists,
@@ -383,6 +398,7 @@ _CHECKS = (
     _groups_know_their_items,
     _group_names_are_claimed,
     _somebody_administers,
+    _roles_are_there,
 )
 
 

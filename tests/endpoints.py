@@ -13,6 +13,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
 from chalicelib.web.endpoint import Route
 from infra.endpoints import every_endpoint
+from tests import make
 from tests.client import Client, Response
 from tests.keys import message
 from tests.make import Somebody
@@ -71,6 +72,7 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "favorite_id": ada.client.post(f"/favorites/resource/{resource_id}.json").body["id"],
         "comment_id": _comment(ada, resource_id),
         "group": _group(ada),
+        "role_id": make.role(ada),
     }
 
 

@@ -75,6 +75,13 @@ def user(name: str, *, admin: bool = False, key: str | None = None) -> Somebody:
     return Somebody(row, pair, gpgkey.id, Client(access_token(row)))
 
 
+def role(administrator: Somebody, name: str = "auditor") -> str:
+    """The identifier of a new role."""
+    response = administrator.client.post("/roles.json", {"name": name})
+    assert response.status == 200
+    return str(response.body["id"])
+
+
 def _gpgkey(row: User, pair: Key) -> Gpgkey:
     record = openpgp.parse_public_key(pair.public)
     return Gpgkey(

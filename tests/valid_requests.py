@@ -283,6 +283,22 @@ def choose_locale(tenant, name):
     return sent(tenant.ada.client, name, body={"value": "de-DE"})
 
 
+@of("POST /roles.json")
+def add_role(tenant, name):
+    return sent(tenant.ada.client, name, body={"name": "auditor"})
+
+
+@of(*both("/roles/{role_id}.json"), "DELETE /roles/{role_id}.json")
+def change_role(tenant, name):
+    return sent(tenant.ada.client, name, {"role_id": make.role(tenant.ada)}, {"name": "reviewer"})
+
+
+@of("PUT /users/{user}.json with another role")
+def give_role(tenant, name):
+    body = {"role_id": make.role(tenant.ada)}
+    return sent(tenant.ada.client, name, {"user": tenant.betty.id}, body)
+
+
 @of("POST /resources.json")
 def create(tenant, name):
     return sent(tenant.ada.client, name, body=v4())

@@ -1,10 +1,10 @@
-"""The built-in roles. Custom roles differ from `user` only in what clients show."""
+"""Roles. Custom ones differ from `user` only in what clients show to who has them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.domain.ids import RoleId, named_id
+from chalicelib.domain.ids import RoleId, UserId, named_id
 
 CREATED = "2026-11-01T00:00:00+00:00"
 """Built-in roles are as old as the service."""
@@ -12,9 +12,17 @@ CREATED = "2026-11-01T00:00:00+00:00"
 
 @dataclass(frozen=True, slots=True)
 class Role:
+    """A role; moments as texts, since a custom one is kept in a document."""
+
     id: RoleId
     name: str
-    description: str
+    description: str | None = None
+    created: str = CREATED
+    modified: str = CREATED
+    created_by: UserId | None = None
+    modified_by: UserId | None = None
+    deleted: str | None = None
+    deleted_by: UserId | None = None
 
 
 def _built_in(name: str, description: str) -> Role:

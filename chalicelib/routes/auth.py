@@ -221,7 +221,7 @@ def _signed_in(owner: KeyOwner, result: object, caller: Caller) -> Reply:
         return _stage("stage2", status=400, headers={"X-GPGAuth-Error": "true"})
     headers = {"X-GPGAuth-Authenticated": "true", "X-GPGAuth-Progress": "complete"}
     return Reply(
-        people.Person(owner.user, owner.gpgkey),
+        people.Person(owner.user, owner.role, owner.gpgkey),
         message="You are successfully logged in.",
         headers={**headers, "X-GPGAuth-Refer": "/"},
         cookies=(access.session_cookie(cookie),),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.roles import RoleBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services import users
-from chalicelib.services.users import CountedRole
+from chalicelib.domain.ids import RoleId
+from chalicelib.domain.roles import Role
+from chalicelib.services import role_edits
+from chalicelib.services.role_edits import CountedRole
 from chalicelib.views import roles as views
-from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.endpoint import Endpoints, nothing
 from chalicelib.web.filters import boolean
 from chalicelib.web.query import Options, Query
 
@@ -16,13 +20,56 @@ endpoints = Endpoints(__name__)
 
 
 LIST = Options(contains=frozenset({"user_count"}), filters={"is-deleted": boolean})
+_INVALID_ID = {"role_id": "The role identifier is not valid."}
 
 
 @endpoints.get(
     "/roles.json", action="RolesIndex.index", access=Access.USER, query=LIST, view=views.roles
 )
 def index(actor: Actor, query: Query) -> Sequence[CountedRole]:
-    """List the roles; those that are deleted, for who administers them: none ever is."""
-    if actor.is_admin and query.filter("is-deleted"):
-        return ()
-    return users.roles_with_counts(counted=actor.is_admin and query.contains("user_count"))
+    """List the roles; to administrators also those that are deleted, and how many have each."""
+    return role_edits.everything(
+        are_deleted=actor.is_admin and bool(query.filter("is-deleted")),
+        counted=actor.is_admin and query.contains("user_count"),
+    )
+
+
+@endpoints.post(
+    "/roles.json",
+    action="RolesAdd.add",
+    access=Access.ADMIN,
+    body=RoleBody,
+    view=views.role,
+    message="The role was successfully added.",
+)
+def create(actor: Actor, body: Draft[RoleBody]) -> Role:
+    """Add a role."""
+    return role_edits.create(actor, body)
+
+
+@endpoints.route(
+    "/roles/{role_id}.json",
+    ("PUT", "POST"),
+    action="RolesUpdate.update",
+    access=Access.ADMIN,
+    body=RoleBody,
+    view=views.role,
+    message="The role was successfully updated.",
+    ids=_INVALID_ID,
+)
+def rename(actor: Actor, role_id: RoleId, body: Draft[RoleBody]) -> Role:
+    """Give a role another name."""
+    return role_edits.rename(actor, role_id, body)
+
+
+@endpoints.delete(
+    "/roles/{role_id}.json",
+    action="RolesDelete.delete",
+    access=Access.ADMIN,
+    view=nothing,
+    message="The role was deleted.",
+    ids=_INVALID_ID,
+)
+def delete(actor: Actor, role_id: RoleId) -> None:
+    """Delete a role that no user has."""
+    role_edits.delete(actor, role_id)

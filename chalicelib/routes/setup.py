@@ -9,7 +9,7 @@ from chalicelib.bodies.setup import AbortBody, CompletionBody
 from chalicelib.domain.actor import Access, Caller
 from chalicelib.domain.ids import UserId
 from chalicelib.services import setup
-from chalicelib.tables.users import User
+from chalicelib.services.people import Person
 from chalicelib.views import users as views
 from chalicelib.web.endpoint import Endpoints, Handler, nothing
 
@@ -31,7 +31,7 @@ def _start(path: str) -> Callable[[Handler], Handler]:
 
 @_start("/setup/start/{user_id}/{token_id}.json")
 @_start("/setup/install/{user_id}/{token_id}.json")
-def start(user_id: UserId, token_id: str) -> User:
+def start(user_id: UserId, token_id: str) -> Person:
     """Show an invited person who he is, before he sets up."""
     return setup.start_setup(user_id, token_id)
 
@@ -70,7 +70,7 @@ def _recover(path: str) -> Callable[[Handler], Handler]:
 
 @_recover("/setup/recover/start/{user_id}/{token_id}.json")
 @_recover("/setup/recover/{user_id}/{token_id}.json")
-def start_recovery(user_id: UserId, token_id: str) -> User:
+def start_recovery(user_id: UserId, token_id: str) -> Person:
     """Show a person who he is, before he sets up another device."""
     return setup.start_recovery(user_id, token_id)
 

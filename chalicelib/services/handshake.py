@@ -15,7 +15,8 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
-from chalicelib.services import sessions, sources
+from chalicelib.domain.roles import Role
+from chalicelib.services import roles, sessions, sources
 from chalicelib.services.server_key import server_key
 from chalicelib.tables import reading
 from chalicelib.tables.base import Key
@@ -45,6 +46,7 @@ class WrongNonce(Refusal):
 @dataclass(frozen=True, slots=True)
 class KeyOwner:
     user: User
+    role: Role
     gpgkey: Gpgkey
 
 
@@ -138,11 +140,14 @@ def find_nonce(text: object) -> str | None:
 
 
 def _find_owner(claim: Claim) -> KeyOwner | None:
-    rows = reading.read([User.by_id(claim.owner or ""), Gpgkey.by_id(claim.subject)])
-    user, gpgkey = rows.find(User, claim.owner or ""), rows.find(Gpgkey, claim.subject)
+    user_id = claim.owner or ""
+    rows = reading.read([User.by_id(user_id), Gpgkey.by_id(claim.subject), roles.KEY])
+    user, gpgkey = rows.find(User, user_id), rows.find(Gpgkey, claim.subject)
     if user is None or gpgkey is None or gpgkey.deleted or user.gpgkey_id != gpgkey.id:
         return None
-    return KeyOwner(user, gpgkey) if user.may_sign_in(clock.now()) else None
+    if not user.may_sign_in(clock.now()):
+        return None
+    return KeyOwner(user, roles.of(rows).role_of(user.role_id), gpgkey)
 
 
 def _refused(owner: KeyOwner, caller: Caller) -> WrongNonce:

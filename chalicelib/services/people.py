@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.roles import Role
+from chalicelib.services import roles
 from chalicelib.tables import reading
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
@@ -16,6 +18,7 @@ from chalicelib.tables.users import User
 @dataclass(frozen=True, slots=True)
 class Person:
     user: User
+    role: Role
     gpgkey: Gpgkey | None = None
 
 
@@ -25,20 +28,20 @@ def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
     Who knows the identifier of the key gives it, and spares a round trip.
     """
     known = [] if gpgkey_id is None else [Gpgkey.by_id(gpgkey_id)]
-    rows = reading.read([User.by_id(user_id), *known])
+    rows = reading.read([User.by_id(user_id), roles.KEY, *known])
     user = rows.find(User, user_id)
     if user is None or user.deleted:
         return None
+    role = roles.of(rows).role_of(user.role_id)
     if gpgkey_id is None or user.gpgkey_id != gpgkey_id:
-        return with_key(user)
-    return Person(user, rows.find(Gpgkey, gpgkey_id))
+        return Person(user, role, key_of(user))
+    return Person(user, role, rows.find(Gpgkey, gpgkey_id))
 
 
-def with_key(user: User) -> Person:
+def key_of(user: User) -> Gpgkey | None:
     if not user.gpgkey_id:
-        return Person(user)
-    rows = reading.read([Gpgkey.by_id(user.gpgkey_id)])
-    return Person(user, rows.find(Gpgkey, user.gpgkey_id))
+        return None
+    return reading.read([Gpgkey.by_id(user.gpgkey_id)]).find(Gpgkey, user.gpgkey_id)
 
 
 def everybody() -> list[User]:

@@ -13,8 +13,9 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
-from chalicelib.services import people
+from chalicelib.services import people, roles
 from chalicelib.services.invitations import link_hash
+from chalicelib.services.people import Person
 from chalicelib.services.server_key import server_key
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
@@ -30,22 +31,22 @@ NOT_ACTIVE = "The user does not exist, has not completed the setup or was delete
 NO_RECOVERY = "The user does not exist or is not active or is disabled."
 
 
-def start_setup(user_id: UserId, token: str) -> User:
+def start_setup(user_id: UserId, token: str) -> Person:
     """Return the invited user whose link this is."""
-    user, row = _read(user_id, REGISTER, token)
-    if user is None or not _is_waiting(user):
+    found, row = _read_person(user_id, REGISTER, token)
+    if found is None or not _is_waiting(found.user):
         raise Invalid(NO_SETUP)
     _require_link(row, REGISTER)
-    return user
+    return found
 
 
-def start_recovery(user_id: UserId, token: str) -> User:
+def start_recovery(user_id: UserId, token: str) -> Person:
     """Return the user who is known on another device and whose link this is."""
-    user, row = _read(user_id, RECOVER, token)
-    if user is None or not user.may_sign_in(clock.now()):
+    found, row = _read_person(user_id, RECOVER, token)
+    if found is None or not found.user.may_sign_in(clock.now()):
         raise Invalid(NO_RECOVERY)
     _require_link(row, RECOVER)
-    return user
+    return found
 
 
 def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller) -> None:
@@ -73,7 +74,7 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
     fingerprint = openpgp.parse_public_key(body.require_key()).fingerprint
-    gpgkey = people.with_key(user).gpgkey
+    gpgkey = people.key_of(user)
     if gpgkey is None or gpgkey.fingerprint != fingerprint:
         raise Invalid("The key provided does not belong to given user.")
     body.require_token()
@@ -93,6 +94,15 @@ def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | 
     key = link_hash(kind, user_id, token.lower())
     rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
     return rows.find(User, user_id), rows.find(Token, key)
+
+
+def _read_person(user_id: UserId, kind: str, token: str) -> tuple[Person | None, Token | None]:
+    """Return the same, and with the user his role."""
+    key = link_hash(kind, user_id, token.lower())
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY])
+    user = rows.find(User, user_id)
+    person = Person(user, roles.of(rows).role_of(user.role_id)) if user else None
+    return person, rows.find(Token, key)
 
 
 def _is_waiting(user: User) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
-from chalicelib.services import user_lists
+from chalicelib.services import roles, user_lists
+from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed, Wanted
 from chalicelib.tables import reading
 from chalicelib.tables.base import RawRow
@@ -31,25 +32,26 @@ class FoundGroup:
 def search(
     actor: Actor,
     text: str | None,
-    show: Callable[[RawRow], Shown],
+    show: Callable[[RawRow, Known], Shown],
     username: Callable[[Shown], str],
 ) -> tuple[list[Listed[Shown, Any]], list[FoundGroup]]:
     """Return whose names hold a text, the first by name; all, where there is none.
 
     Users who have yet to set up cannot be shared with, so not even administrators find them.
     """
-    users, groups = reading.together(
-        partial(user_lists.search, actor, Wanted(search=text, is_active=True), show),
-        partial(_groups, text),
+    ids, groups, known = reading.together(
+        user_lists.everybody, partial(Claim.of_kind, GROUP), roles.read
     )
+    wanted = Wanted(search=text, is_active=True)
+    users = user_lists.among(ids, actor, wanted, show, known)
     users.sort(key=lambda listed: username(listed.user).casefold())
-    return users[:MOST], groups
+    return users[:MOST], _groups(groups, text)
 
 
-def _groups(text: str | None) -> list[FoundGroup]:
+def _groups(claims: Iterable[Claim], text: str | None) -> list[FoundGroup]:
     """The first groups by name, with their members; claims hold names folded."""
     wanted = (text or "").casefold()
-    ids = [claim.subject for claim in Claim.of_kind(GROUP) if wanted in claim.value][:MOST]
+    ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
     if not ids:
         return []
     rows, *members = reading.together(

@@ -13,9 +13,9 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.domain.ids import UserId, find_uuid
-from chalicelib.services import administrators, avatars, people
+from chalicelib.services import administrators, avatars, people, roles
 from chalicelib.services.people import Person
-from chalicelib.services.users import require_role
+from chalicelib.services.roles import Known
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Check
@@ -37,18 +37,19 @@ def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
     always remains.
     """
     user_id = _require_editable(actor, user, draft)
-    stored = reading.read([User.by_id(user_id)]).find(User, user_id)
+    rows = reading.read([User.by_id(user_id), roles.KEY])
+    stored, known = rows.find(User, user_id), roles.of(rows)
     if stored is None or stored.deleted:
         raise Invalid("The user does not exist or has been deleted.")
     body = draft.read(INVALID)
-    changes = _changes(actor, stored, body)
+    changes = _changes(actor, stored, body, known)
     if body.profile and body.profile.avatar:
         with avatars.replaced(stored, body.profile.avatar.file) as avatar:
-            _write(actor, stored, {**changes, **avatar})
+            _write(actor, stored, {**changes, **avatar}, known)
     elif changes:
-        _write(actor, stored, changes)
+        _write(actor, stored, changes, known)
     _tell(actor, stored, changes)
-    return people.with_key(stored)
+    return Person(stored, known.role_of(stored.role_id), people.key_of(stored))
 
 
 def _require_editable(actor: Actor, user: str, draft: Draft[UserEditBody]) -> UserId:
@@ -73,13 +74,13 @@ def _speaks_of(draft: Draft[UserEditBody], name: str) -> bool:
     return draft.members.get(name) is not None
 
 
-def _changes(actor: Actor, stored: User, body: UserEditBody) -> dict[str, Any]:
+def _changes(actor: Actor, stored: User, body: UserEditBody, known: Known) -> dict[str, Any]:
     """What will be different, by field."""
     sent: dict[str, Any] = {}
     if body.profile is not UNSET:
         sent |= {"first_name": body.profile.first_name, "last_name": body.profile.last_name}
     if actor.is_admin and body.role_id is not UNSET:
-        sent["role_id"] = require_role(body.role_id)
+        sent["role_id"] = known.require(body.role_id, INVALID)
     if actor.is_admin and actor.id != stored.id:
         sent["disabled"] = body.disabled
     return {
@@ -89,7 +90,7 @@ def _changes(actor: Actor, stored: User, body: UserEditBody) -> dict[str, Any]:
     }
 
 
-def _write(actor: Actor, user: User, changes: Mapping[str, Any]) -> None:
+def _write(actor: Actor, user: User, changes: Mapping[str, Any], known: Known) -> None:
     """Write the changes, and apply them to the row that was read."""
     now = clock.now()
     as_read = user.as_read(*changes, *_DECISIVE)
@@ -103,6 +104,8 @@ def _write(actor: Actor, user: User, changes: Mapping[str, Any]) -> None:
     with Transaction() as tx:
         tx.require(_may_edit(actor, now))
         tx.update(user, *actions, provided=as_read)
+        if "role_id" in changes:
+            known.give(tx, user.role_id)
         if was_administrator and not administrators.stays(user):
             administrators.require_another(tx, user, _last_administrator(changes))
         tx.create(ActionLog.of(user.id, "Users.updated", actor.id, actor.caller))

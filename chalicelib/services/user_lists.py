@@ -5,15 +5,16 @@ It may have thousands of rows: they stay as DynamoDB sent them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from chalicelib.domain import roles
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services import access
+from chalicelib.domain.roles import ADMIN
+from chalicelib.services import access, roles
+from chalicelib.services.roles import Known
 from chalicelib.tables import reading
 from chalicelib.tables.base import RawRow, Table
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
@@ -23,7 +24,6 @@ from chalicelib.tables.users import User
 
 Shown = TypeVar("Shown")
 ShownKey = TypeVar("ShownKey")
-Made = TypeVar("Made")
 
 
 class Listed(NamedTuple, Generic[Shown, ShownKey]):
@@ -49,29 +49,51 @@ class Wanted:
     """Whether they have set up, for administrators, who alone see both."""
 
     @property
-    def is_everybody(self) -> bool:
+    def iseverybody(self) -> bool:
         """Whether nobody who has a key is left out."""
         narrows = self.search or self.groups or self.resource_id or self.is_admin
         return not narrows and self.is_active is not False
 
 
 def search(
-    actor: Actor, wanted: Wanted, show: Callable[[RawRow], Shown]
+    actor: Actor, wanted: Wanted, show: Callable[[RawRow, Known], Shown]
 ) -> list[Listed[Shown, Any]]:
     """Return, in no order, what `show` makes of whom the actor may see and asks for."""
+    if wanted.resource_id is not None:
+        return _with_access(actor, ResourceId(wanted.resource_id), wanted, show)
+    ids, known = reading.together(everybody, roles.read)
+    return among(ids, actor, wanted, show, known)
 
+
+def among(
+    ids: Collection[str],
+    actor: Actor,
+    wanted: Wanted,
+    show: Callable[[RawRow, Known], Shown],
+    known: Known,
+) -> list[Listed[Shown, Any]]:
+    """Return the same of those users whose identifiers, and of those roles that, were read."""
+    return reading.gather(User, ids, _maker(actor, wanted, show, known))
+
+
+def everybody() -> set[str]:
+    """The identifiers of all users."""
+    return {claim["subject"]["S"] for claim in reading.query(Claim, USERNAME)}
+
+
+def _maker(
+    actor: Actor, wanted: Wanted, show: Callable[[RawRow, Known], Shown], known: Known
+) -> Callable[[type[Table], RawRow], Listed[Shown, Any] | None]:
     def make(_: type[Table], user: RawRow) -> Listed[Shown, Any] | None:
-        return _listed(user, show) if _is_wanted(actor, user, wanted) else None
+        return _listed(user, show(user, known)) if _is_wanted(actor, user, wanted) else None
 
-    if wanted.resource_id is None:
-        return reading.gather(User, _everybody(), make)
-    return _with_access(actor, ResourceId(wanted.resource_id), make)
+    return make
 
 
 def search_with_keys(
     actor: Actor,
     wanted: Wanted,
-    show: Callable[[RawRow], Shown],
+    show: Callable[[RawRow, Known], Shown],
     show_key: Callable[[RawRow], ShownKey],
 ) -> list[Listed[Shown, ShownKey]]:
     """Return the same with their keys.
@@ -79,9 +101,9 @@ def search_with_keys(
     Where nearly all are shown, those that claims lead to are read in the same step. Which of
     them is a user's, his own row says; who set up since the claims were read has his fetched.
     """
-    if not wanted.is_everybody:
+    if not wanted.iseverybody:
         return with_keys(search(actor, wanted, show), show_key)
-    ids, owners = reading.together(_everybody, _owners)
+    ids, owners, known = reading.together(everybody, _owners, roles.read)
     keys = (Gpgkey.by_id(key) for key, owner in owners.items() if owner in ids)
     gpgkeys: dict[str, ShownKey] = {}
 
@@ -89,8 +111,9 @@ def search_with_keys(
         if table is Gpgkey:
             gpgkeys[row["id"]["S"]] = show_key(row)
             return None
-        return _listed(row, show) if _is_wanted(actor, row, wanted) else None
+        return make_user(table, row)
 
+    make_user = _maker(actor, wanted, show, known)
     found = reading.gather(User, ids, make, *keys)
     return with_keys(_paired(found, gpgkeys), show_key)
 
@@ -106,9 +129,8 @@ def with_keys(
     return _paired(found, dict(made))
 
 
-def _listed(user: RawRow, show: Callable[[RawRow], Shown]) -> Listed[Shown, Any]:
-    gpgkey_id = user["gpgkey_id"]["S"] if "gpgkey_id" in user else None
-    return Listed(show(user), gpgkey_id)
+def _listed(user: RawRow, shown: Shown) -> Listed[Shown, Any]:
+    return Listed(shown, user["gpgkey_id"]["S"] if "gpgkey_id" in user else None)
 
 
 def _paired(
@@ -119,10 +141,6 @@ def _paired(
     ]
 
 
-def _everybody() -> set[str]:
-    return {claim["subject"]["S"] for claim in reading.query(Claim, USERNAME)}
-
-
 def _owners() -> dict[str, str]:
     """Of every key there has been, whose it is or was."""
     claims = reading.query(Claim, FINGERPRINT)
@@ -130,22 +148,27 @@ def _owners() -> dict[str, str]:
 
 
 def _with_access(
-    actor: Actor, resource_id: ResourceId, make: Callable[[type[Table], RawRow], Made | None]
-) -> list[Made]:
-    """Return what is made of those who have access; refuse an actor who has none himself."""
-    resource = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)
+    actor: Actor,
+    resource_id: ResourceId,
+    wanted: Wanted,
+    show: Callable[[RawRow, Known], Shown],
+) -> list[Listed[Shown, Any]]:
+    """Return those of them who have access; refuse an actor who has none himself."""
+    rows = reading.read([Resource.by_id(resource_id), roles.KEY])
+    resource = rows.find(Resource, resource_id)
     if resource is None or resource.deleted or access.find_permission(actor, resource) is None:
         raise Forbidden("This operation is not allowed for this user.")
+    make = _maker(actor, wanted, show, roles.of(rows))
     direct = access.user_holders(resource)
     holders = resource.permissions.keys()
     if len(direct) == len(holders):
         return reading.gather(User, direct, make)
 
-    def make_holder(table: type[Table], user: RawRow) -> Made | None:
+    def make_holder(table: type[Table], user: RawRow) -> Listed[Shown, Any] | None:
         has_access = user["id"]["S"] in holders or holders & user["groups"]["M"].keys()
         return make(table, user) if has_access else None
 
-    return reading.gather(User, _everybody(), make_holder)
+    return reading.gather(User, everybody(), make_holder)
 
 
 def _is_wanted(actor: Actor, user: RawRow, wanted: Wanted) -> bool:
@@ -156,7 +179,7 @@ def _is_wanted(actor: Actor, user: RawRow, wanted: Wanted) -> bool:
         and (wanted.is_active in (None, is_active) or not actor.is_admin)
         and (wanted.search is None or _says(user, wanted.search.casefold()))
         and wanted.groups <= user["groups"]["M"].keys()
-        and (not wanted.is_admin or user["role_id"]["S"] == roles.ADMIN.id)
+        and (not wanted.is_admin or user["role_id"]["S"] == ADMIN.id)
     )
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
 from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import INVALID, InvitationBody
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
-from chalicelib.domain.ids import RoleId, UserId, find_uuid, new_id
-from chalicelib.services import invitations, people, self_registration, sources
+from chalicelib.domain.ids import UserId, find_uuid, new_id
+from chalicelib.domain.roles import USER
+from chalicelib.services import invitations, people, roles, self_registration, sources
 from chalicelib.services.people import Person
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
@@ -25,16 +24,7 @@ _UNKNOWN = (
     "This user does not exist or has been deleted. Please register and complete the setup first."
 )
 _TAKEN = {"username": {"uniqueUsername": "The username is already in use."}}
-_NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
 _MISSING_KEYS_DENIED = "The missing_metadata_key_ids contain is only allowed for administrators."
-_NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
-
-
-@dataclass(frozen=True, slots=True)
-class CountedRole:
-    role: roles.Role
-    user_count: int | None = None
-    """How many users who are not deleted have it, where that was asked for."""
 
 
 def view(actor: Actor, user: str) -> Person:
@@ -62,11 +52,13 @@ def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
     """
     body = draft.read(INVALID)
     user = new_user(body.username, body.profile.first_name, body.profile.last_name)
-    user.role_id = roles.USER.id if body.role_id is None else require_role(body.role_id)
+    known = roles.read_for(body.role_id)
+    user.role_id = known.require(body.role_id or USER.id, INVALID)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
+        known.give(tx, user.role_id)
         add(tx, user, actor.id, actor.caller)
-    return Person(user)
+    return Person(user, known.role_of(user.role_id))
 
 
 def add(tx: Transaction, user: User, inviter: str | None, caller: Caller) -> invitations.Link:
@@ -83,22 +75,13 @@ def new_user(username: str, first_name: str, last_name: str) -> User:
     return User(
         new_id(),
         username=username,
-        role_id=roles.USER.id,
+        role_id=USER.id,
         profile_id=new_id(),
         first_name=first_name,
         last_name=last_name,
         created=clock.now(),
         modified=clock.now(),
     )
-
-
-def roles_with_counts(*, counted: bool) -> list[CountedRole]:
-    """Return the built-in roles, with how many users have each where that is asked for."""
-    if not counted:
-        return [CountedRole(role) for role in roles.BUILT_IN]
-    users = people.by_id(claim.subject for claim in Claim.of_kind(USERNAME)).values()
-    counts = Counter(user.role_id for user in users)
-    return [CountedRole(role, counts[role.id]) for role in roles.BUILT_IN]
 
 
 def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> None:
@@ -126,16 +109,6 @@ def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> 
             template = invitations.REMINDER if actor is None else invitations.WELCOME
             tx.require(User.is_waiting(user_id, now))
             invitations.setup_link(user, template).add_to(tx)
-
-
-def require_role(role_id: str) -> RoleId:
-    """Return a role a user may have."""
-    role = roles.BY_ID.get(RoleId(role_id))
-    if role is None:
-        raise Invalid(INVALID, _NO_ROLE)
-    if role is roles.GUEST:
-        raise Invalid(INVALID, _NOT_A_ROLE)
-    return role.id
 
 
 def _require_recoverable(user: User | None, now: datetime) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pynamodb.attributes import Attribute, JSONAttribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import MAP, STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
@@ -20,6 +20,10 @@ SIGNING_KEYS = "signing-keys"
 """The public half of the keys that sign access tokens, as a JWK set."""
 SELF_REGISTRATION = "self-registration"
 """Whose people may register by themselves; no such row while nobody may."""
+ROLES = "roles"
+"""The custom roles there are; the row is raised when one is given to somebody."""
+DELETED_ROLES = "deleted-roles"
+"""Those there were."""
 TENANT = "tenant"
 """That the tenant was founded: its first administrator is invited once."""
 
@@ -42,6 +46,8 @@ class Setting(Table):
     value: JSONAttribute = JSONAttribute(null=True)
     marks = MarksAttribute(null=True)
     """Names, each with a moment; one of them can be a condition of a transaction."""
+    version = NumberAttribute(null=True)
+    """Raised by what relies on the document, where whoever changes it has to know of that."""
     modified = TimestampAttribute(null=True)
     modified_by = UnicodeAttribute(null=True)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from chalicelib.domain.roles import CREATED, Role
-from chalicelib.services.users import CountedRole
+from chalicelib.domain.roles import Role
+from chalicelib.services.role_edits import CountedRole
 from chalicelib.views.shapes import Moment, Uuid
 
 
 class RoleJson(TypedDict):
     id: Uuid
     name: str
-    description: str
+    description: str | None
     deleted: Moment | None
     created_by: Uuid | None
     modified_by: Uuid | None
@@ -31,12 +31,12 @@ def role(value: Role) -> RoleJson:
         "id": value.id,
         "name": value.name,
         "description": value.description,
-        "deleted": None,
-        "created_by": None,
-        "modified_by": None,
-        "deleted_by": None,
-        "created": CREATED,
-        "modified": CREATED,
+        "deleted": value.deleted,
+        "created_by": value.created_by,
+        "modified_by": value.modified_by,
+        "deleted_by": value.deleted_by,
+        "created": value.created,
+        "modified": value.modified,
     }
 
 

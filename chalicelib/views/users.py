@@ -6,7 +6,9 @@ from collections.abc import Collection, Iterable
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
+from chalicelib.domain.roles import Role
 from chalicelib.services.people import Person
+from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed
 from chalicelib.settings import settings
 from chalicelib.tables.base import RawRow
@@ -102,12 +104,13 @@ PLACEHOLDER: AvatarJson = {
     }
 }
 
-_ROLES = {str(role.id): role_views.role(role) for role in roles.BUILT_IN}
+_BUILT_IN = {role.id: role_views.role(role) for role in roles.BUILT_IN}
+"""Ready, for lists of thousands."""
 
 
 def person(found: Person) -> PersonJson:
     """A user with all that is shown of him."""
-    shown = person_of(found.user.serialize())
+    shown = _person(found.user.serialize(), found.role)
     shown["gpgkey"] = gpgkeys.gpgkey(found.gpgkey) if found.gpgkey else None
     return shown
 
@@ -120,15 +123,23 @@ def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
     return shown
 
 
-def person_of(row: RawRow) -> PersonJson:
+def person_of(row: RawRow, known: Known) -> PersonJson:
     """A user with all that is shown of him but his key, which is another row."""
+    return _person(row, known.role_of(row["role_id"]["S"]))
+
+
+def _person(row: RawRow, role: Role) -> PersonJson:
     return {
         **brief_of(row),
         "groups_users": groups_users(row),
         "profile": profile_of(row),
         "gpgkey": None,
-        "role": _ROLES[row["role_id"]["S"]],
+        "role": _role(role),
     }
+
+
+def _role(role: Role) -> RoleJson:
+    return _BUILT_IN.get(role.id) or role_views.role(role)
 
 
 def listed(found: Iterable[ListedPerson], contained: Collection[str]) -> list[ListedJson]:
@@ -224,13 +235,14 @@ def _membership(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
     }
 
 
-def newcomer(user: User) -> SetupJson:
+def newcomer(found: Person) -> SetupJson:
     """A user as the setup shows him: without a key."""
+    user = found.user
     return {
         "user": {
             **brief(user),
             "profile": profile(user),
             "locale": user.locale or locales.DEFAULT,
-            "role": _ROLES[user.role_id],
+            "role": _role(found.role),
         }
     }

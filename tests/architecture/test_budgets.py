@@ -30,8 +30,8 @@ def tenant(store, ada, betty):
 
 GROWS = ("GET /users.json", "GET /gpgkeys.json", "GET /resources.json", "GET /share/search-")
 """Lists: they cost what they show."""
-GROWS += ("DELETE /users/",)
-"""The more a user has, the more goes with him."""
+GROWS += ("DELETE /users/", "DELETE /roles/")
+"""The more a user has, the more goes with him. Whether anybody has a role, all are asked."""
 
 
 def cost_of(name, tenant):

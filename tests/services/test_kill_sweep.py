@@ -45,6 +45,8 @@ REPEATED = {
     "POST /auth/jwt/logout.json": 403,
     "POST /auth/login.json with the nonce": 400,
     "POST /favorites/resource/{resource_id}.json": 400,
+    "POST /roles.json": 400,
+    "DELETE /roles/{role_id}.json": 404,
     "POST /users.json": 400,
     "POST /users/register.json": 403,
     "PUT /resource-types/{resource_type_id}.json": 400,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain import clock
+from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.users import new_user
@@ -19,7 +19,7 @@ from chalicelib.tables.operations import Change
 from chalicelib.tables.outbox import Mail
 from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.settings import SIGNING_KEYS, TENANT, Setting
+from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
 from infra.invariants import violations
@@ -89,6 +89,10 @@ def _comment(resource_id, user_id):
     )
     row.save()
     row.locator().save()
+
+
+def _role(name):
+    return Setting(ROLES, value={"roles": [{"id": new_id(), "name": name}]})
 
 
 def _refresh(user_id, **values):
@@ -231,7 +235,9 @@ BREACHES = {
         "I13",
         lambda t: Part.get(_unfinished(t).operation, "00000007").delete(),
     ),
-    "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=new_id())),
+    "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=roles.USER.id)),
+    "a user has no role there is": ("I9", lambda t: t.change(t.ada.user, role_id=new_id())),
+    "two roles have one name": ("I10", lambda t: _role("Admin ").save()),
 }
 
 

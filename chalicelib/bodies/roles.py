@@ -1,0 +1,31 @@
+"""The body by which administrators name a role; its description is not theirs to choose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from chalicelib.bodies.rules import Rule, absent_is_empty, max_length, not_empty, utf8
+from chalicelib.domain.roles import BUILT_IN
+
+INVALID = "The role could not be saved."
+
+
+def folded(name: str) -> str:
+    """A name as others are compared with it: nobody tells `Admin ` from `admin`."""
+    return name.strip().casefold()
+
+
+_RESERVED = {folded(role.name) for role in BUILT_IN}
+
+
+def _is_free(name: Any) -> bool:
+    return not isinstance(name, str) or folded(name) not in _RESERVED
+
+
+reserved_role = Rule("reservedRole", "The {field} is the one of a built-in role.", _is_free)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleBody:
+    name: Annotated[str, absent_is_empty, not_empty, utf8, max_length(50), reserved_role]

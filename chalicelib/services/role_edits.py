@@ -1,0 +1,181 @@
+"""What administrators do with roles: see how many have them, add, rename and delete their own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.roles import INVALID, RoleBody, folded
+from chalicelib.domain import audit, clock, roles
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Invalid, NotFound
+from chalicelib.domain.ids import RoleId, new_id
+from chalicelib.domain.roles import Role
+from chalicelib.services import people
+from chalicelib.services.roles import KEY, Known, of, read
+from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import timestamp_text
+from chalicelib.tables.settings import DELETED_ROLES, Setting, as_read, value_of
+from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
+
+MOST = 5
+"""Roles in all, with the built-in ones."""
+MOST_DELETED = 100
+"""Deleted roles that are still shown, the latest; the action log names them all."""
+
+_NOT_DELETED = "The role could not be deleted."
+_DELETED_KEY = Setting.named(DELETED_ROLES)
+_BUILT_IN = {"name": {"isReservedRole": "A built-in role can be neither renamed nor deleted."}}
+_IN_USE = {"id": {"hasNoActiveUserAssociatedRule": "There are users who have this role."}}
+_TAKEN = "The name is already used by another role."
+_ENOUGH = f"There can be {MOST} roles at most."
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRole:
+    role: Role
+    user_count: int | None = None
+    """How many users who are not deleted have it, where that was asked for."""
+
+
+def everything(*, are_deleted: bool, counted: bool) -> list[CountedRole]:
+    """Return the roles there are, or those there were."""
+    found = _deleted() if are_deleted else read().everything()
+    if not counted:
+        return [CountedRole(role) for role in found]
+    counts = Counter(user.role_id for user in people.everybody())
+    return [CountedRole(role, counts[role.id]) for role in found]
+
+
+def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
+    """Add a role by a name that no other has."""
+    body, known, now = _read(draft), read(), timestamp_text(clock.now())
+    _require_room(known, body.name)
+    role = Role(
+        RoleId(new_id()),
+        body.name,
+        created=now,
+        modified=now,
+        created_by=actor.id,
+        modified_by=actor.id,
+    )
+    with Transaction() as tx:
+        _store(tx, actor, known, [*known.custom.values(), role])
+        tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
+    _tell(actor, role)
+    return role
+
+
+def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
+    """Give a role another name; who has it keeps it."""
+    known = read()
+    role = _require(known, role_id, INVALID)
+    body = _read(draft)
+    if body.name == role.name:
+        return role
+    if _is_taken(known, body.name, but=role_id):
+        raise Invalid(INVALID, {"name": {"unique": _TAKEN}})
+    now = timestamp_text(clock.now())
+    renamed = replace(role, name=body.name, modified=now, modified_by=actor.id)
+    changed = {**known.custom, role_id: renamed}
+    with Transaction() as tx:
+        _store(tx, actor, known, changed.values())
+        tx.create(ActionLog.of(role_id, "Roles.updated", actor.id, actor.caller))
+    _tell(actor, renamed)
+    return renamed
+
+
+def delete(actor: Actor, role_id: RoleId) -> None:
+    """Delete a role that nobody has.
+
+    The document is read before the users: who is given the role after they were read has
+    raised its row.
+    """
+    rows = reading.read([KEY, _DELETED_KEY])
+    known, earlier = of(rows), rows.find(Setting, DELETED_ROLES)
+    role = _require(known, role_id, _NOT_DELETED)
+    if any(user.role_id == role_id for user in people.everybody()):
+        raise Invalid(_NOT_DELETED, _IN_USE)
+    rest = [each for each in known.custom.values() if each.id != role_id]
+    now = timestamp_text(clock.now())
+    with Transaction() as tx:
+        _store(tx, actor, known, rest)
+        gone = replace(role, deleted=now, deleted_by=actor.id)
+        tx.put(_with(earlier, gone), provided=as_read(earlier))
+        tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))
+    _tell(actor, role)
+
+
+def _read(draft: Draft[RoleBody]) -> RoleBody:
+    if draft.is_empty:
+        raise Invalid("The request data can not be empty.")
+    return draft.read(INVALID)
+
+
+def _require(known: Known, role_id: RoleId, message: str) -> Role:
+    if role_id in roles.BY_ID:
+        raise Invalid(message, _BUILT_IN)
+    if role_id not in known.custom:
+        raise NotFound("The role does not exist or deleted.")
+    return known.custom[role_id]
+
+
+def _require_room(known: Known, name: str) -> None:
+    broken = {}
+    if _is_taken(known, name):
+        broken["unique"] = _TAKEN
+    if len(known.everything()) >= MOST:
+        broken["maximumNumberOfRolesAllowed"] = _ENOUGH
+    if broken:
+        raise Invalid(INVALID, {"name": broken})
+
+
+def _is_taken(known: Known, name: str, but: RoleId | None = None) -> bool:
+    others = (role for role in known.everything() if role.id != but)
+    return folded(name) in {folded(role.name) for role in others}
+
+
+def _store(tx: Transaction, actor: Actor, known: Known, custom: Iterable[Role]) -> None:
+    """Replace the document, if it is what was read and nobody was given a role since then."""
+    row = known.row
+    unchanged = as_read(row)
+    if row is not None:
+        version = Setting.version
+        unchanged &= version.does_not_exist() if row.version is None else version == row.version
+    changes = [
+        Setting.value.set(_document(custom)),
+        Setting.version.add(1),
+        Setting.modified.set(clock.now()),
+        Setting.modified_by.set(actor.id),
+    ]
+    tx.require(User.is_administrator(actor.id, clock.now()))
+    tx.update(KEY, *changes, provided=unchanged)
+
+
+def _document(custom: Iterable[Role]) -> dict[str, Any]:
+    return {"roles": [asdict(role) for role in custom]}
+
+
+def _deleted() -> list[Role]:
+    row = reading.read([_DELETED_KEY]).find(Setting, DELETED_ROLES)
+    return [Role(**stored) for stored in value_of(row).get("roles", ())]
+
+
+def _with(earlier: Setting | None, role: Role) -> Setting:
+    kept = [*value_of(earlier).get("roles", ()), asdict(role)][-MOST_DELETED:]
+    return Setting(DELETED_ROLES, value={"roles": kept})
+
+
+def _tell(actor: Actor, role: Role) -> None:
+    audit.write(
+        "roles",
+        actor=actor.id,
+        object=role.id,
+        result="success",
+        request_id=actor.caller.request_id,
+    )

@@ -1,0 +1,71 @@
+"""Roles: which there are, and that a user has one that is there.
+
+One document holds the custom ones. Whoever gives one to somebody raises the document's row, so
+a role is deleted only if nobody was given it since it was seen that nobody has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from chalicelib.domain import roles
+from chalicelib.domain.errors import Invalid
+from chalicelib.domain.ids import RoleId
+from chalicelib.domain.roles import BUILT_IN, Role
+from chalicelib.tables import reading
+from chalicelib.tables.reading import Rows
+from chalicelib.tables.settings import ROLES, Setting, as_read, value_of
+from chalicelib.tables.transaction import Transaction
+
+KEY = Setting.named(ROLES)
+"""The row `of` needs, to be read together with others."""
+
+_NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
+_NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The roles there are, as they were read."""
+
+    row: Setting | None
+    custom: Mapping[RoleId, Role]
+
+    def everything(self) -> list[Role]:
+        return [*BUILT_IN, *self.custom.values()]
+
+    def role_of(self, role_id: str) -> Role:
+        """Return a user's role; who was given one after they were read still counts as `user`."""
+        known = RoleId(role_id)
+        return roles.BY_ID.get(known) or self.custom.get(known, roles.USER)
+
+    def require(self, role_id: str, otherwise: str) -> RoleId:
+        """Return a role that somebody can be given; the refusal has this message."""
+        known = RoleId(role_id)
+        if known not in roles.BY_ID and known not in self.custom:
+            raise Invalid(otherwise, _NO_ROLE)
+        if known == roles.GUEST.id:
+            raise Invalid(otherwise, _NOT_A_ROLE)
+        return known
+
+    def give(self, tx: Transaction, role_id: str) -> None:
+        """Hold that the role somebody is given is there, and tell who is deleting it."""
+        if role_id in self.custom:
+            tx.update(KEY, Setting.version.add(1), provided=as_read(self.row))
+
+
+def of(rows: Rows) -> Known:
+    row = rows.find(Setting, ROLES)
+    custom = [Role(**stored) for stored in value_of(row).get("roles", ())]
+    return Known(row, {role.id: role for role in custom})
+
+
+def read() -> Known:
+    return of(reading.read([KEY]))
+
+
+def read_for(role_id: str | None) -> Known:
+    """Return the roles there are; where a built-in one is meant, only those, without a reading."""
+    is_built_in = role_id is None or role_id in roles.BY_ID
+    return Known(None, {}) if is_built_in else read()
