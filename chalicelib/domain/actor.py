@@ -42,6 +42,14 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """What guarded a user's row when it was read (`tables/guards.py`)."""
+
+    operation: str
+    is_committed: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """A user who is signed in, active and not suspended, as of this request."""
 
@@ -53,3 +61,4 @@ class Actor:
     """Groups the user belongs to, each with whether he manages it."""
     session: Session | None = None
     caller: Caller = field(default_factory=Caller)
+    guard: Guard | None = None

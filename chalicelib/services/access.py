@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from chalicelib.domain.actor import Actor
@@ -10,6 +10,7 @@ from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import memberships
+from chalicelib.tables import guards
 from chalicelib.tables.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -45,7 +46,13 @@ def require(
         raise Forbidden(denied)
     if permission.aro_id == actor.id:
         return Grant((item.is_unchanged(),))
-    return Grant((item.is_unchanged(), User.belongs_to(actor.id, GroupId(permission.aro_id))))
+    return Grant((item.is_unchanged(), *_belongs_to(actor, GroupId(permission.aro_id))))
+
+
+def _belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
+    yield User.belongs_to(actor.id, group_id, actor.guard)
+    if actor.guard is not None:
+        yield guards.is_no_further(actor.guard)
 
 
 def users_with_access(item: Item) -> set[UserId]:

@@ -124,7 +124,7 @@ def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
 def _settled(rows: Rows, user_id: str) -> RawRow | None:
     """A user's row, with what is committed of his memberships and not yet applied."""
     row = rows.raw(User.by_id(user_id))
-    return None if row is None else guards.settled(row)
+    return None if row is None else guards.settled(row)[0]
 
 
 def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:

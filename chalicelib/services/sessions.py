@@ -89,7 +89,8 @@ def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
     key = token_hash(kind, name)
     rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
     row, session = rows.raw(User.by_id(user_id)), rows.find(Token, key)
-    user = None if row is None else User.from_raw(guards.settled(row))
+    settled, guard = (None, None) if row is None else guards.settled(row)
+    user = None if settled is None else User.from_raw(settled)
     if user is None or session is None or not _stands(user, session, kind):
         raise Unauthenticated
     return Actor(
@@ -100,6 +101,7 @@ def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
         groups={GroupId(group): entry.is_admin for group, entry in user.groups.items()},
         session=Session(key, is_bearer=kind == BEARER, expires=int(session.expires)),
         caller=caller,
+        guard=guard,
     )
 
 

@@ -17,6 +17,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
+from chalicelib.domain.actor import Guard
 from chalicelib.domain.errors import Conflict, Stale
 from chalicelib.domain.ids import new_id
 from chalicelib.tables import parts, reading
@@ -88,13 +89,13 @@ def unwatch(row: Versioned) -> None:
     parts.delete_all([line])
 
 
-def settled(row: RawRow) -> RawRow:
-    """A row as it is when the committed operation that guards it has been applied.
+def settled(row: RawRow) -> tuple[RawRow, Guard | None]:
+    """A row as it is when the committed operation that guards it has been applied; and that.
 
     Raises `Stale` when the operation has ended since the row was read.
     """
     if "guard" not in row:
-        return row
+        return row, None
     operation, number = row["guard"]["S"], row["guard_part"]["S"]
     line_key = Key(Part, operation, number)
     header_key = Part.numbered(operation, 0)
@@ -103,8 +104,15 @@ def settled(row: RawRow) -> RawRow:
     if line is None:
         raise Stale
     if header is None or not header.committed:
-        return row
-    return updated(row, line)
+        return row, Guard(operation, is_committed=False)
+    return updated(row, line), Guard(operation, is_committed=True)
+
+
+def is_no_further(guard: Guard) -> Check:
+    """What was not committed when the row was read still is not; what was, has been settled."""
+    committed = Part.committed
+    condition = committed.exists() if guard.is_committed else committed.does_not_exist()
+    return Check(Part.numbered(guard.operation, 0), condition)
 
 
 def _watching(row: Versioned) -> Part:

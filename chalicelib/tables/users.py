@@ -17,6 +17,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import roles
+from chalicelib.domain.actor import Guard
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables.base import (
     Check,
@@ -122,8 +123,10 @@ class User(Versioned):
         return Check(self.key, _ACTIVE & as_read & User.operation.does_not_exist())
 
     @classmethod
-    def belongs_to(cls, user_id: UserId, group_id: GroupId) -> Check:
-        return Check(cls.by_id(user_id), Path(["groups", group_id]).exists())
+    def belongs_to(cls, user_id: UserId, group_id: GroupId, guard: Guard | None) -> Check:
+        """The user belongs to the group, and no large change of that has begun since."""
+        belongs = Path(["groups", group_id]).exists()
+        return Check(cls.by_id(user_id), belongs & cls.guarded_as_before(guard))
 
     @classmethod
     def is_able(cls, user_id: UserId, now: datetime) -> Check:

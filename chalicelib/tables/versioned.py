@@ -7,6 +7,7 @@ from typing import Self
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
+from chalicelib.domain.actor import Guard
 from chalicelib.tables.base import Check, Table
 
 
@@ -34,6 +35,13 @@ class Versioned(Table):
 
     def is_unchanged(self) -> Check:
         return Check(self.key, self.unchanged())
+
+    @classmethod
+    def guarded_as_before(cls, guard: Guard | None) -> Condition:
+        """The condition that a row is guarded by nothing but what guarded it when it was read."""
+        free = cls.guard.does_not_exist()
+        condition: Condition = free if guard is None else free | (cls.guard == guard.operation)
+        return condition
 
     def copy(self) -> Self:
         """The same row once more, to be changed."""

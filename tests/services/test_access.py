@@ -117,7 +117,7 @@ def test_a_grant_through_a_group_rests_on_the_membership_too():
 
     assert first == item.check
     assert second.key == User.by_id(ME)
-    assert str(second.condition) == str(User.belongs_to(ME, TEAM).condition)
+    assert str(second.condition) == str(User.belongs_to(ME, TEAM, None).condition)
 
 
 def test_users_with_access_are_those_of_the_list_and_of_its_groups(ada, betty, carol):

@@ -10,13 +10,15 @@ import pytest
 
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
+from chalicelib.tables.resources import Resource
 from tests import departures, groups, make, people, shares
 from tests.client import Client
 from tests.environment import ENGINE
 from tests.hooks import Killed, Killing
 from tests.invariants import check_invariants
 from tests.make import Somebody, Team
-from tests.resources import create, secret_of, secrets
+from tests.meanwhile import Meanwhile
+from tests.resources import create, path, secret_of, secrets
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105
@@ -70,6 +72,11 @@ class _Dying(Killing):
 def _commits(line: Any) -> bool:
     names = line.get("Update", {}).get("ExpressionAttributeNames", {})
     return "committed" in names.values()
+
+
+def signed_in(who: Somebody) -> Somebody:
+    """One of a crowd, with a client of his own."""
+    return replace(who, client=Client(make.access_token(who.user)))
 
 
 def items_of(owner: Somebody, *teams: Team, count: int = MANY) -> list[str]:
@@ -152,11 +159,46 @@ def test_a_group_whose_manager_was_deleted_keeps_the_one_he_named(
     check_invariants(store)
 
 
+@sizes
+def test_who_left_a_group_writes_nothing_more_by_it(betty, count, store, sweep):
+    """RA02: he belonged to it when his request was let in, and not when it would be written."""
+    leaving = make.crowd(count)
+    team, who = make.group(betty, *leaving), signed_in(leaving[-1])
+    items_of(betty, team, count=MANY // count + 1)
+    shared = make.resource(betty, {team: UPDATE})
+    removals = [groups.remove(team, each) for each in leaving]
+
+    with Meanwhile(lambda: after_commit(lambda: groups.update(betty, team, *removals))):
+        response = who.client.put(path(shared), {"name": "by who left"})
+
+    assert response.status == 404
+    sweep()
+    assert Resource.get(shared).name != "by who left"
+    check_invariants(store)
+
+
+@pytest.mark.parametrize("dies", [after_commit, before_commit])
+def test_who_stays_in_a_group_writes_by_it_while_others_change(ada, betty, dies, store, sweep):
+    """FT20: whatever becomes of the change that his row is guarded for, which goes on."""
+    crowd = make.crowd(MANY)
+    team, staying = make.group(betty, *crowd), signed_in(crowd[0])
+    shared = make.resource(betty, {team: UPDATE})
+    dies(lambda: departures.delete(ada, make.group(*crowd, name="Other")))
+    guard = people.stored(staying.id).guard
+    assert guard is not None
+
+    assert staying.client.put(path(shared), {"name": "by who stays"}).status == 200
+
+    assert people.stored(staying.id).guard == guard
+    sweep()
+    check_invariants(store)
+
+
 def test_who_creates_something_undoes_no_change_that_rests_on_him(ada, store):
     """FT20: else a change of many would hardly ever come to its end."""
     crowd = make.crowd(MANY)
     team = make.group(*crowd)
-    member = replace(crowd[0], client=Client(make.access_token(crowd[0].user)))
+    member = signed_in(crowd[0])
     before_commit(lambda: departures.delete(ada, team))
     guard = people.stored(member.id).guard
     assert guard is not None
