@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.tables.base import timestamp_text
+from chalicelib.tables.base import RawRow
 from chalicelib.tables.groups import Group
 from chalicelib.views.shapes import Moment, Uuid
 
@@ -20,12 +20,16 @@ class GroupJson(TypedDict):
 
 
 def brief(group: Group) -> GroupJson:
+    return brief_of(group.serialize())
+
+
+def brief_of(row: RawRow) -> GroupJson:
     return {
-        "id": group.id,
-        "name": group.name,
-        "deleted": group.deleted,
-        "created": timestamp_text(group.created),
-        "modified": timestamp_text(group.modified),
-        "created_by": group.created_by,
-        "modified_by": group.modified_by,
+        "id": row["id"]["S"],
+        "name": row["name"]["S"],
+        "deleted": row["deleted"]["BOOL"],
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
+        "created_by": row["created_by"]["S"],
+        "modified_by": row["modified_by"]["S"],
     }

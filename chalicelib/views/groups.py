@@ -10,6 +10,7 @@ from chalicelib.services.group_dry_runs import DryRun
 from chalicelib.services.group_lists import Found, Seen
 from chalicelib.tables.base import RawRow
 from chalicelib.views import gpgkeys as gpgkey_views
+from chalicelib.views import group_briefs
 from chalicelib.views import users as user_views
 from chalicelib.views.gpgkeys import GpgkeyJson
 from chalicelib.views.group_briefs import GroupJson
@@ -144,8 +145,8 @@ def _detailed(
     own: Mapping[str, MembershipJson],
     contained: Collection[str],
 ) -> DetailedGroupJson:
-    shown = _group(seen.row)
-    memberships = [_membership(row) for row in seen.members]
+    shown = cast(DetailedGroupJson, group_briefs.brief_of(seen.row))
+    memberships = [user_views.membership_of(row) for row in seen.members]
     if OWN in contained:
         shown["my_group_user"] = own.get(shown["id"])
     if MEMBERS in contained:
@@ -159,31 +160,9 @@ def _detailed(
     return shown
 
 
-def _group(row: RawRow) -> DetailedGroupJson:
-    return {
-        "id": row["id"]["S"],
-        "name": row["name"]["S"],
-        "deleted": row["deleted"]["BOOL"],
-        "created": row["created"]["S"],
-        "modified": row["modified"]["S"],
-        "created_by": row["created_by"]["S"],
-        "modified_by": row["modified_by"]["S"],
-    }
-
-
 def _own(user: RawRow) -> dict[str, MembershipJson]:
     """A user's memberships by group."""
     return {entry["group_id"]: entry for entry in user_views.groups_users(user)}
-
-
-def _membership(row: RawRow) -> MembershipJson:
-    return {
-        "id": row["id"]["S"],
-        "group_id": row["group_id"]["S"],
-        "user_id": row["user_id"]["S"],
-        "is_admin": row["is_admin"]["BOOL"],
-        "created": row["created"]["S"],
-    }
 
 
 def _with_user(membership: MembershipJson, users: _Users) -> GroupUserJson:

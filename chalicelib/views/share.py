@@ -11,8 +11,6 @@ from chalicelib.domain.ids import UserId
 from chalicelib.services.share_search import FoundGroup
 from chalicelib.services.shares import Simulation
 from chalicelib.services.user_lists import Listed
-from chalicelib.tables.base import timestamp_text
-from chalicelib.tables.memberships import Membership
 from chalicelib.views import group_briefs
 from chalicelib.views import users as user_views
 from chalicelib.views.gpgkeys import GpgkeyJson
@@ -79,15 +77,6 @@ def _group(each: FoundGroup, *, has_members: bool) -> FoundGroupJson:
     count = dialect.user_count(len(each.members))
     shown: FoundGroupJson = {**group_briefs.brief(each.group), "user_count": count}  # type: ignore[typeddict-item]
     if has_members:
-        shown["groups_users"] = [_membership(member) for member in each.members]
+        rows = (member.serialize() for member in each.members)
+        shown["groups_users"] = [user_views.membership_of(row) for row in rows]
     return shown
-
-
-def _membership(member: Membership) -> MembershipJson:
-    return {
-        "id": member.id,
-        "group_id": member.group_id,
-        "user_id": member.user_id,
-        "is_admin": member.is_admin,
-        "created": timestamp_text(member.created),
-    }

@@ -219,13 +219,24 @@ def avatar_of(row: RawRow) -> AvatarJson:
     }
 
 
+def membership_of(row: RawRow) -> MembershipJson:
+    return {
+        "id": row["id"]["S"],
+        "group_id": row["group_id"]["S"],
+        "user_id": row["user_id"]["S"],
+        "is_admin": row["is_admin"]["BOOL"],
+        "created": row["created"]["S"],
+    }
+
+
 def groups_users(row: RawRow) -> list[MembershipJson]:
     user_id = row["id"]["S"]
     entries = row["groups"]["M"].items()
-    return [_membership(user_id, group_id, entry["M"]) for group_id, entry in entries]
+    return [_belonging(user_id, group_id, entry["M"]) for group_id, entry in entries]
 
 
-def _membership(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
+def _belonging(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
+    """The same membership as the user's own row tells of it."""
     return {
         "id": entry["id"]["S"],
         "group_id": group_id,
