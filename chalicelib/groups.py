@@ -51,7 +51,7 @@ _SHARED = frozenset({"resources", "holdings", "groups", "memberships", "group_it
 GROUPS = (
     Group(
         "auth",
-        modules=("auth", "setup"),
+        modules=("auth", "setup", "healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys"},
         writes=_SESSION | {"users", "gpgkeys", "claims", "action_logs", "outbox"},
         holds_private_keys=True,

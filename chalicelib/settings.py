@@ -33,8 +33,12 @@ class Settings:
     """Failed sign-ins a source may make a minute before it has to wait; 0 switches it off."""
     get_logout: bool
     """Whether GET /auth/logout.json signs out, as the specification says."""
+    healthcheck: bool
+    """Whether GET /healthcheck.json answers, which it does to administrators alone."""
     cors_origins: frozenset[str]
     support_address: str
+    mail_sender: str
+    """The address mails come from; where there is none, none leave."""
 
     @classmethod
     def from_environment(cls) -> Settings:
@@ -56,8 +60,10 @@ class Settings:
             answer_limit=int(env.get("ANSWER_LIMIT", "6000000")),
             login_limit=int(env.get("LOGIN_LIMIT", "60")),
             get_logout=env.get("GET_LOGOUT", "on") != "off",
+            healthcheck=env.get("HEALTHCHECK", "on") != "off",
             cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
             support_address=env.get("SUPPORT_ADDRESS", ""),
+            mail_sender=env.get("MAIL_SENDER", ""),
         )
 
 

@@ -132,6 +132,7 @@ def as_guest(tenant, name):
     "GET /resource-types/{resource_type_id}.json",
     "DELETE /resource-types/{resource_type_id}.json",
     "GET /settings.json",
+    "GET /healthcheck.json",
 )
 def as_ada(tenant, name):
     ids = {

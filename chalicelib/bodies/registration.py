@@ -17,11 +17,9 @@ from chalicelib.bodies.rules import (
     not_empty,
 )
 from chalicelib.bodies.users import ProfileBody
-from chalicelib.domain.addresses import is_domain
+from chalicelib.domain.addresses import EMAIL_DOMAINS, is_domain
 
 INVALID_ADDRESS = "The self registration data could not be validated."
-EMAIL_DOMAINS = "email_domains"
-"""The one way in which people are let in: by the domain of their address."""
 MOST_DOMAINS = 100
 
 

@@ -82,8 +82,17 @@ class ServerKey:
 
     @classmethod
     def load(cls, armored_private_key: str) -> ServerKey:
-        """Read the key once; what login needs of it is kept ready."""
-        data = read_block(armored_private_key, PRIVATE_KEY).data
+        """Read the key once; what login needs of it is kept ready.
+
+        Raises ValueError where the text is no key that opens and signs.
+        """
+        try:
+            return cls._read(read_block(armored_private_key, PRIVATE_KEY).data)
+        except RuntimeError:
+            raise ValueError("The server key is not one that opens and signs.") from None
+
+    @classmethod
+    def _read(cls, data: bytes) -> ServerKey:
         secret = pysequoia.Tsk.from_bytes(data)
         certificate = secret.extract_certificate()
         _require_first_version(certificate)
@@ -126,16 +135,25 @@ class ServerKey:
         reads even if the recipient's key invites a newer one; its session key is then left out.
         """
         recipient = _live_certificate(recipient_armored_key, "recipient")
+        sealed = self._sealed(text, recipient, self._certificate)
+        return write_block(write_packets(self._for_others(read_packets(sealed))), MESSAGE)
+
+    def seal_to_itself(self, text: str) -> str:
+        """The text, encrypted to this key and signed by it: how one tries out both halves."""
+        return write_block(self._sealed(text, self._certificate), MESSAGE)
+
+    @property
+    def user_ids(self) -> tuple[str, ...]:
+        """Whose key it says it is."""
+        return tuple(str(each) for each in self._certificate.user_ids)
+
+    def _sealed(self, text: str, *recipients: pysequoia.Cert) -> bytes:
         try:
-            sealed = pysequoia.encrypt(
-                text.encode(),
-                recipients=[recipient, self._certificate],
-                signer=self._signer,
-                armor=False,
+            return pysequoia.encrypt(
+                text.encode(), recipients=list(recipients), signer=self._signer, armor=False
             )
         except RuntimeError:
             raise BadMessage("recipient") from None
-        return write_block(write_packets(self._for_others(read_packets(sealed))), MESSAGE)
 
     def _for_others(self, packets: list[Packet]) -> list[Packet]:
         """The message without its session key for us."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+EMAIL_DOMAINS = "email_domains"
+"""The one way in which people are let in: by the domain of their address."""
 _LOCAL_SIGNS = frozenset("0123456789!#$%&'*+/=?^_`{|}~-")
 _LABEL_SIGNS = frozenset("0123456789-")
 _LONGEST = 320

@@ -78,6 +78,8 @@ def for_users() -> SettingsJson:
         "resourceTypes": _plugin(),
         "totpResourceTypes": _plugin(),
         "disableUser": {"enabled": True},
+        "healthcheck": {"enabled": environment.healthcheck},
+        "healthcheckUi": {"enabled": environment.healthcheck},
     }
     return {"app": app, "passbolt": _product(plugins)}
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import pkgutil
-from importlib import import_module
 from typing import Any
 
-import chalicelib.tables
 from chalicelib.settings import settings
-from chalicelib.tables.base import Table, every_table
+from chalicelib.tables import catalogue
+from chalicelib.tables.base import Table
 from infra.cloud.template import Json, Resources, arn, either, kept, logical, sub
 
 RECOVERY_DAYS = 35
@@ -18,10 +16,9 @@ _EXPIRES = "expires"
 
 def our_tables() -> dict[str, type[Table]]:
     """Every table of the service, by its name without the tenant's prefix."""
-    for module in pkgutil.iter_modules(chalicelib.tables.__path__):
-        import_module(f"chalicelib.tables.{module.name}")
-    ours = (each for each in every_table() if each.__module__.startswith("chalicelib."))
-    return {each.stored_as().removeprefix(settings.table_prefix): each for each in ours}
+    return {
+        each.stored_as().removeprefix(settings.table_prefix): each for each in catalogue.tables()
+    }
 
 
 def prefix(epoch: int) -> str:

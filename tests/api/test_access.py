@@ -35,7 +35,8 @@ def test_a_protected_route_refuses_who_is_not_signed_in(api, digest, route):
     """AC01"""
     before = digest()
     pair = CSRF_PAIR if needs_csrf(route) else {}
-    assert_refused(api.request(route.method, path_of(route), **pair), UNKNOWN)
+    message = UNKNOWN if route.unauthenticated is None else route.unauthenticated.message
+    assert_refused(api.request(route.method, path_of(route), **pair), message)
     assert digest() == before
 
 

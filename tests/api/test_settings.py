@@ -15,6 +15,7 @@ NEEDS = {
     "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
     "exportPolicies": {"GET /export-policies/settings.json"},
     "folders": {"GET /folders.json", "POST /folders.json"},
+    "healthcheck": {"GET /healthcheck.json"},
     "healthcheckUi": {"GET /healthcheck.json"},
     "jwtAuthentication": {"POST /auth/jwt/login.json", "POST /auth/jwt/refresh.json"},
     "locale": {"POST /account/settings/locales.json"},
