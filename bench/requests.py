@@ -67,7 +67,7 @@ class Requests:
                 epoch=0,
                 expires=now + 3600,
             ).save()
-            key = signing_keys.private.get()
+            key = signing_keys.signer()
             self._tokens[user_id] = key.sign(user_id, session, issuer=ISSUER, now=now)
         return self._tokens[user_id]
 

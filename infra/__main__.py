@@ -20,6 +20,7 @@ from infra.cloud.commands import (
     plan,
     release,
     restore,
+    rotate,
     status,
 )
 
@@ -32,6 +33,7 @@ COMMANDS: dict[str, ModuleType] = {
     "release": release,
     "status": status,
     "restore": restore,
+    "rotate": rotate,
     "offboard": offboard,
     "cost": cost,
 }

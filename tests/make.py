@@ -208,4 +208,4 @@ def access_token(row: User) -> str:
         epoch=row.session_epoch,
         expires=now + 3600,
     ).save()
-    return signing_keys.private.get().sign(row.id, session, issuer=ISSUER, now=now)
+    return signing_keys.signer().sign(row.id, session, issuer=ISSUER, now=now)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import botocore.session
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.settings import settings
 
 OPENPGP = "openpgp.asc"
@@ -18,65 +20,104 @@ FIRST = "keyhaven-first-value-of-this-secret"
 """Names the first value of a secret: of two who store one at once, one does."""
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class Held:
+    """What a place holds, and the name of this value of it."""
+
+    text: str
+    version: str
+
+
+class Place(Protocol):
+    def read(self) -> Held:
+        """Return what is there; raises `Unavailable` where it cannot be had, never makes one."""
+        ...
+
+    def create(self, make: Callable[[], str]) -> None:
+        """Make a private key where there is none yet; one that is there is never replaced."""
+        ...
+
+    def follow(self, held: Held, text: str) -> None:
+        """Store what comes after the value that was read."""
+        ...
+
+
+def place_of(name: str) -> Place:
+    if settings.key_folder is not None:
+        return File(settings.key_folder / name)
+    return Secret(settings.openpgp_secret if name == OPENPGP else settings.jwt_secret)
+
+
 def read(name: str) -> str:
-    """Return a private key; raises `Unavailable` where it cannot be had, never makes one."""
-    if settings.key_folder is not None:
-        return _from_folder(name)
-    return _from_secret(_secret_of(name))
+    return place_of(name).read().text
 
 
-def create(name: str, make: Callable[[], str]) -> None:
-    """Make a private key where there is none yet; one that is there is never replaced."""
-    if settings.key_folder is not None:
-        _into_folder(settings.key_folder / name, make)
-    else:
-        into_secret(_secret_of(name), make)
+@dataclass(frozen=True, slots=True)
+class File:
+    """A file of one process, readable to its owner alone."""
+
+    path: Path
+
+    def read(self) -> Held:
+        try:
+            return Held(self.path.read_text(encoding="ascii"), "")
+        except OSError as error:
+            raise Unavailable("The server's key cannot be read now.") from error
+
+    def create(self, make: Callable[[], str]) -> None:
+        if not self.path.exists():
+            self._write(make())
+
+    def follow(self, held: Held, text: str) -> None:  # noqa: ARG002  nobody else writes it
+        self._write(text)
+
+    def _write(self, text: str) -> None:
+        """The whole key or nothing: a start that is cut short leaves no half of one."""
+        draft = self.path.with_suffix(".new")
+        draft.touch(mode=0o600)
+        draft.write_text(text, encoding="ascii")
+        draft.rename(self.path)
 
 
-def _secret_of(name: str) -> str | None:
-    return settings.openpgp_secret if name == OPENPGP else settings.jwt_secret
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret of Secrets Manager, whose values have names that are given once."""
 
+    id: str | None
 
-def _into_folder(path: Path, make: Callable[[], str]) -> None:
-    """Write the whole key or nothing: a start that is cut short leaves no half of one."""
-    if path.exists():
-        return
-    draft = path.with_suffix(".new")
-    draft.touch(mode=0o600)
-    draft.write_text(make(), encoding="ascii")
-    draft.rename(path)
+    def read(self) -> Held:
+        if self.id is None:
+            raise Unavailable("The server has no key.")
+        try:
+            value = _secrets().get_secret_value(SecretId=self.id)
+        except (BotoCoreError, ClientError) as error:
+            raise Unavailable("The server's key cannot be read now.") from error
+        return Held(str(value["SecretString"]), str(value["VersionId"]))
 
+    def create(self, make: Callable[[], str]) -> None:
+        """Once it has a value, it keeps it."""
+        if self.id is None:
+            raise Unavailable("The server has no place for its key.")
+        client = _secrets()
+        try:
+            if client.describe_secret(SecretId=self.id).get("VersionIdsToStages"):
+                return
+            client.put_secret_value(SecretId=self.id, ClientRequestToken=FIRST, SecretString=make())
+        except client.exceptions.ResourceExistsException:
+            return  # somebody else stored one just now
+        except (BotoCoreError, ClientError) as error:
+            raise Unavailable("The server's key cannot be stored now.") from error
 
-def into_secret(secret_id: str | None, make: Callable[[], str]) -> None:
-    """The same of a secret: once it has a value, it keeps it."""
-    if secret_id is None:
-        raise Unavailable("The server has no place for its key.")
-    client = _secrets()
-    try:
-        if client.describe_secret(SecretId=secret_id).get("VersionIdsToStages"):
-            return
-        client.put_secret_value(SecretId=secret_id, ClientRequestToken=FIRST, SecretString=make())
-    except client.exceptions.ResourceExistsException:
-        return  # somebody else stored one just now
-    except (BotoCoreError, ClientError) as error:
-        raise Unavailable("The server's key cannot be stored now.") from error
-
-
-def _from_folder(name: str) -> str:
-    assert settings.key_folder is not None  # noqa: S101 - asked by the caller
-    try:
-        return (settings.key_folder / name).read_text(encoding="ascii")
-    except OSError as error:
-        raise Unavailable("The server's key cannot be read now.") from error
-
-
-def _from_secret(secret_id: str | None) -> str:
-    if secret_id is None:
-        raise Unavailable("The server has no key.")
-    try:
-        return str(_secrets().get_secret_value(SecretId=secret_id)["SecretString"])
-    except (BotoCoreError, ClientError) as error:
-        raise Unavailable("The server's key cannot be read now.") from error
+    def follow(self, held: Held, text: str) -> None:
+        """Of two who read the same value, one stores the next: both would name it alike."""
+        client = _secrets()
+        name = sha256(f"after {held.version}".encode()).hexdigest()
+        try:
+            client.put_secret_value(SecretId=self.id, ClientRequestToken=name, SecretString=text)
+        except client.exceptions.ResourceExistsException:
+            raise Conflict("Somebody else is changing the server's keys; try again.") from None
+        except (BotoCoreError, ClientError) as error:
+            raise Unavailable("The server's key cannot be stored now.") from error
 
 
 def _secrets() -> Any:

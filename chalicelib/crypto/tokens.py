@@ -6,8 +6,11 @@ service; the library's own leniency (text or 1e30 as expiry) ends here.
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any
 
 import jwt
@@ -15,8 +18,10 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from jwt.types import Options
+from jwt.utils import base64url_encode
 
 from chalicelib.domain.errors import Unauthenticated
+from chalicelib.domain.key_sets import Jwk
 
 LIFETIME = 300
 """Seconds an access token is good for."""
@@ -28,6 +33,7 @@ _KIND = "access"
 _TEXTS = ("iss", "aud", "sub", "sid", "typ")
 _TIMES = ("iat", "exp")
 _LONGEST = 4096
+_PEM = re.compile(r"-----BEGIN ([A-Z ]+)-----.*?-----END \1-----", re.DOTALL)
 _SIGNATURE_ONLY: Options = {
     "verify_exp": False,
     "verify_iat": False,
@@ -37,9 +43,12 @@ _SIGNATURE_ONLY: Options = {
 }
 """What else there is to verify, `verify` does more strictly than the library."""
 
-Jwk = dict[str, str]
 PublicKeys = Mapping[str | None, rsa.RSAPublicKey]
-"""Keys by `kid`; a single key has none."""
+"""Keys by `kid`; the first key of a tenant has none."""
+
+
+class UnknownKey(Unauthenticated):
+    """The token names a key that is not among those we know."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +59,7 @@ class Claims:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SigningKey:
-    """The private key that signs new tokens, and its name where there are several."""
+    """A private key that signs new tokens, and the name they bear it by."""
 
     key: rsa.RSAPrivateKey
     kid: str | None = None
@@ -80,31 +89,38 @@ def generate() -> str:
 
 
 def load(pem: str) -> SigningKey:
-    """Read a signing key that we made, and see that it signs.
-
-    To test its primes again, as the library would, takes 90 ms, which is a quarter of the
-    cold start of a sign-in; a key that has changed since does not sign what verifies.
-    """
-    key = serialization.load_pem_private_key(
-        pem.encode(), password=None, unsafe_skip_rsa_key_validation=True
-    )
-    if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < KEY_BITS:
-        raise ValueError(f"the signing key should be RSA of at least {KEY_BITS} bits")
+    """Read a signing key that we made, and see that it signs."""
+    key = _read(pem)
     _try_out(key)
-    return SigningKey(key)
+    return SigningKey(key, _name(key))
 
 
-def public_pem(key: rsa.RSAPublicKey) -> str:
-    return key.public_bytes(
-        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
-    ).decode()
+def by_name(text: str) -> dict[str, str]:
+    """The signing keys a text holds, as PEM one after the other, by what they are called."""
+    pems = [each[0] + "\n" for each in _PEM.finditer(text)]
+    return {_name(_read(pem)): pem for pem in pems}
+
+
+def thumbprint(jwk: Jwk) -> str:
+    """What a key is called: the same for the same numbers, wherever it is (RFC 7638)."""
+    named = {part: jwk[part] for part in ("e", "kty", "n")}
+    digest = sha256(json.dumps(named, separators=(",", ":")).encode()).digest()
+    return base64url_encode(digest).decode()
+
+
+def public_pem(jwk: Jwk) -> str:
+    return (
+        _public_key(jwk)
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        .decode()
+    )
 
 
 def public_jwk(key: SigningKey) -> Jwk:
     """The public half as deployed clients read it: kty, alg, use, e, n, and kid if named."""
-    jwk = jwt.algorithms.RSAAlgorithm.to_jwk(key.key.public_key(), as_dict=True)
     named = {"kid": key.kid} if key.kid else {}
-    return {"kty": "RSA", "alg": _ALGORITHM, "use": "sig", "e": jwk["e"], "n": jwk["n"]} | named
+    numbers = _numbers(key.key)
+    return {"kty": "RSA", "alg": _ALGORITHM, "use": "sig", **numbers, **named}
 
 
 def read_jwks(keys: list[Jwk]) -> PublicKeys:
@@ -131,11 +147,34 @@ def _signed_claims(token: str, keys: PublicKeys) -> dict[str, Any]:
         raise ValueError("too long for a token of ours")
     kid = jwt.get_unverified_header(token).get("kid")
     if kid not in keys:
-        raise ValueError("not a key of ours")
+        raise UnknownKey if kid else ValueError("no key is named")
     claims: dict[str, Any] = jwt.decode(
         token, keys[kid], algorithms=[_ALGORITHM], options=_SIGNATURE_ONLY
     )
     return claims
+
+
+def _read(pem: str) -> rsa.RSAPrivateKey:
+    """A key that we made.
+
+    To test its primes again, as the library would, takes 90 ms, which is a quarter of the
+    cold start of a sign-in; a key that has changed since does not sign what verifies.
+    """
+    key = serialization.load_pem_private_key(
+        pem.encode(), password=None, unsafe_skip_rsa_key_validation=True
+    )
+    if not isinstance(key, rsa.RSAPrivateKey) or key.key_size < KEY_BITS:
+        raise ValueError(f"the signing key should be RSA of at least {KEY_BITS} bits")
+    return key
+
+
+def _name(key: rsa.RSAPrivateKey) -> str:
+    return thumbprint(_numbers(key))
+
+
+def _numbers(key: rsa.RSAPrivateKey) -> Jwk:
+    jwk = jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key(), as_dict=True)
+    return {"kty": "RSA", "e": jwk["e"], "n": jwk["n"]}
 
 
 def _try_out(key: rsa.RSAPrivateKey) -> None:

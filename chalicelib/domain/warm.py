@@ -9,6 +9,8 @@ from chalicelib.domain import clock
 
 T = TypeVar("T")
 SECONDS = 15 * 60
+PATIENCE = 60
+"""Seconds between two times we ask early."""
 
 
 class Warm(Generic[T]):
@@ -20,14 +22,30 @@ class Warm(Generic[T]):
     def __init__(self, load: Callable[[], T]) -> None:
         self._load = load
         self._value: T | None = None
+        self._asked = 0
         self._until = 0
 
     def get(self) -> T:
-        if self._value is None or clock.timestamp() >= self._until:
+        value = self._value
+        if value is None or clock.timestamp() >= self._until:
             self._value = None
-            self._value = self._load()
-            self._until = clock.timestamp() + SECONDS
-        return self._value
+            return self._ask()
+        return value
+
+    def renew(self) -> T:
+        """Ask before the time, for who suspects that the value has changed.
+
+        Once a minute at most: what raises the suspicion may come a thousand times a second.
+        """
+        if clock.timestamp() < self._asked + PATIENCE:
+            return self.get()
+        return self._ask()
 
     def forget(self) -> None:
         self._value = None
+
+    def _ask(self) -> T:
+        self._asked = clock.timestamp()
+        value = self._load()
+        self._value, self._until = value, clock.timestamp() + SECONDS
+        return value

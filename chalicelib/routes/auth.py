@@ -166,14 +166,13 @@ def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]
 @endpoints.get("/auth/jwt/jwks.json", action="Jwks.jwks", access=Access.PUBLIC, view=views.key_set)
 def jwks() -> Bare:
     """Show the keys that verify access tokens, as a JSON Web Key set."""
-    return Bare(signing_keys.published())
+    return Bare(list(signing_keys.stored().keys))
 
 
 @endpoints.get("/auth/jwt/rsa.json", action="Jwks.rsa", access=Access.PUBLIC)
 def rsa() -> views.PublicKeyJson:
-    """Show the first key that verifies access tokens, as PEM."""
-    keys = list(signing_keys.public.get().values())
-    return {"keydata": tokens.public_pem(keys[0])}
+    """Show the key that signs access tokens, as PEM; there may be further ones, in the set."""
+    return {"keydata": tokens.public_pem(signing_keys.signing())}
 
 
 @endpoints.get("/.well-known/jwks.json", action="Jwks.jwks", access=Access.PUBLIC, view=nothing)

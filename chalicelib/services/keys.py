@@ -6,14 +6,14 @@ from pathlib import Path
 
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.openpgp import ServerKey
-from chalicelib.services import signing_keys
+from chalicelib.services import rotation, signing_keys
 from chalicelib.services.server_key import server_key
 
 
 def create_local(folder: Path) -> None:
     """Make the keys this folder lacks, readable to their owner alone, and publish the set.
 
-    A key that is there is never replaced: clients know the server by it.
+    The OpenPGP key, once it is there, is never replaced: clients know the server by it.
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     create("keyhaven.local")
@@ -22,11 +22,14 @@ def create_local(folder: Path) -> None:
 def create(host: str) -> str:
     """Make the keys the tenant lacks, and publish the set; return the OpenPGP key's fingerprint.
 
+    What is published and has no private half any more is replaced.
     The OpenPGP key carries the name of the host, for people who look at it.
     """
-    private_keys.create(private_keys.SIGNING, tokens.generate)
-    private_keys.create(private_keys.OPENPGP, lambda: _server_key(host))
+    signing = private_keys.place_of(private_keys.SIGNING)
+    signing.create(tokens.generate)
+    private_keys.place_of(private_keys.OPENPGP).create(lambda: _server_key(host))
     signing_keys.publish()
+    rotation.replace_lost(signing)
     return server_key.get().fingerprint
 
 

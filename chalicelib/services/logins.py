@@ -292,7 +292,7 @@ def _successor(token: str, row: Token) -> str:
 
 
 def _tokens(user_id: str, session: str, refresh_token: str) -> Tokens:
-    access_token = signing_keys.private.get().sign(
+    access_token = signing_keys.signer().sign(
         user_id, session, issuer=ISSUER, now=clock.timestamp()
     )
     return Tokens(access_token, refresh_token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.crypto.tokens import Jwk
+from chalicelib.domain.key_sets import Jwk
 
 
 class ServerKeyJson(TypedDict):

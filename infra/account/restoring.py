@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from chalicelib.tables.settings import SIGNING_KEYS
 from infra.account import builds, functions, leftovers, rows, smoke, table_settings
 from infra.account.account import Account
 from infra.account.builds import Build
@@ -27,6 +28,7 @@ KEPT_DAYS = 7
 """How long the tables of the epoch before stay."""
 SHOWN = 20
 _IN_USE = "The functions use the new tables already."
+SETTINGS = "settings"
 SESSIONS = "tokens"
 """The table with sessions, and with links and nonces that are used once."""
 
@@ -41,6 +43,7 @@ def steps(
         Step("put back what restored tables lose: expiry, recovery, protection, tags", back.settle),
         Step("check all rows against each other", back.check),
         Step("close all sessions, and end all links that were sent", back.close),
+        Step("keep the keys that sign tokens as they are", back.keep_keys),
         Step("take the new tables into the stack", back.take_in),
         Step("switch the service off", back.silence),
         Step("lead the functions to the new tables", back.switch),
@@ -105,6 +108,14 @@ class _Restore:
             return _IN_USE
         count = rows.empty(self._account, self._named(SESSIONS, self._new))
         return f"{count} ended. Who was invited and has not set up asks for another link."
+
+    def keep_keys(self) -> str:
+        """Their private halves are no rows, and were not put back."""
+        if self._is_switched():
+            return _IN_USE
+        old, new = (self._named(SETTINGS, each) for each in (self._entry, self._new))
+        rows.copy(self._account, old, new, {"name": {"S": SIGNING_KEYS}})
+        return "As published now."
 
     def take_in(self) -> str:
         """Import them: a stack never creates what is there."""

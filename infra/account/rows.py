@@ -25,6 +25,13 @@ def empty(account: Account, table: str) -> int:
     return len(keys)
 
 
+def copy(account: Account, source: str, target: str, key: dict[str, Any]) -> None:
+    """Put one row of a table into another that is like it."""
+    client = account.client("dynamodb")
+    row = client.get_item(TableName=source, Key=key, ConsistentRead=True)["Item"]
+    client.put_item(TableName=target, Item=row)
+
+
 def _keys(account: Account, table: str) -> Iterator[dict[str, Any]]:
     described = account.client("dynamodb").describe_table(TableName=table)["Table"]
     names = [each["AttributeName"] for each in described["KeySchema"]]

@@ -71,6 +71,19 @@ def test_a_tenant_is_put_back_into_new_tables(tenant):
     assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
 
 
+def test_keys_that_were_changed_since_the_moment_still_sign(tenant):
+    tables = tenant.client("dynamodb")
+    row = {"name": {"S": "signing-keys"}, "value": {"S": '{"keys": []}'}}
+    for step in steps(tenant)[:5]:
+        step.do()
+    tables.put_item(TableName="keyhaven-acme-1-settings", Item=row)
+
+    restore(tenant)
+
+    kept = tables.get_item(TableName="keyhaven-acme-2-settings", Key={"name": row["name"]})
+    assert kept["Item"] == row
+
+
 def test_the_old_tables_stay_out_of_the_stack_for_seven_days(tenant):
     restore(tenant)
 
@@ -183,7 +196,7 @@ def test_another_command_that_is_unfinished_is_not_given_up_as_a_restore(tenant)
 
 
 def test_what_the_stack_has_taken_in_is_not_given_up(tenant):
-    for step in steps(tenant)[:6]:
+    for step in steps(tenant)[:7]:
         step.do()
 
     with pytest.raises(Failed, match="finish the restore instead"):
@@ -192,7 +205,7 @@ def test_what_the_stack_has_taken_in_is_not_given_up(tenant):
     assert len([name for name in tenant.tables() if "-acme-2-" in name]) == len(our_tables())
 
 
-STEPS = 11
+STEPS = 12
 
 
 @pytest.mark.parametrize("last", range(STEPS))
@@ -211,7 +224,7 @@ def test_a_restore_that_was_cut_short_goes_on(tenant, last):
 
 def test_rows_written_after_the_switch_are_left_alone_when_it_goes_on(tenant):
     """The service may have answered again before the command was cut short."""
-    for step in steps(tenant)[:10]:
+    for step in steps(tenant)[:11]:
         step.do()
     session = {"hash": {"S": "x"}, "kind": {"S": "cookie"}, "expires": {"N": "1"}}
     tenant.client("dynamodb").put_item(TableName="keyhaven-acme-2-tokens", Item=session)
@@ -222,7 +235,7 @@ def test_rows_written_after_the_switch_are_left_alone_when_it_goes_on(tenant):
 
 
 def test_nobody_writes_while_the_functions_are_led_elsewhere(tenant):
-    *before, silence, switch, wake = steps(tenant)[:9]
+    *before, silence, switch, wake = steps(tenant)[:10]
     for step in before:
         step.do()
     assert tenant.functions.reserved == {}

@@ -1,14 +1,11 @@
-"""The tenant's keys: made once, kept as secrets, and never replaced."""
+"""The tenant's keys: made once, and kept as secrets."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from contextlib import contextmanager
-from types import SimpleNamespace
 
 import boto3
-import botocore.handlers
 import pytest
 from moto import mock_aws
 
@@ -21,6 +18,7 @@ from chalicelib.settings import settings
 from chalicelib.workers import founder
 from tests.environment import ENGINE
 from tests.rights import rights_of_group
+from tests.secret_names import refusing_a_second_value
 
 NAME = "keyhaven/test/secret"
 
@@ -39,14 +37,14 @@ def value(secrets):
 
 
 def test_a_secret_without_a_value_gets_one(secrets):
-    private_keys.into_secret(NAME, lambda: "one")
+    private_keys.Secret(NAME).create(lambda: "one")
     assert value(secrets) == "one"
 
 
 def test_a_secret_with_a_value_keeps_it(secrets):
     secrets.put_secret_value(SecretId=NAME, SecretString="rotated")
 
-    private_keys.into_secret(NAME, lambda: pytest.fail("a second key was made"))
+    private_keys.Secret(NAME).create(lambda: pytest.fail("a second key was made"))
 
     assert value(secrets) == "rotated"
 
@@ -55,42 +53,19 @@ def test_of_two_who_make_a_key_at_once_one_does(secrets):
     """The other's value has the same name, so Secrets Manager refuses ours."""
 
     def make() -> str:
-        private_keys.into_secret(NAME, lambda: "theirs")
+        private_keys.Secret(NAME).create(lambda: "theirs")
         return "ours"
 
-    with refusing_a_second_value(secrets):
-        private_keys.into_secret(NAME, make)
+    with refusing_a_second_value(secrets, NAME):
+        private_keys.Secret(NAME).create(make)
 
     assert value(secrets) == "theirs"
-
-
-@contextmanager
-def refusing_a_second_value(secrets):
-    """Secrets Manager's own refusal of another value of the same name, which moto lacks."""
-
-    def look(params, context, **_):
-        known = secrets.list_secret_version_ids(SecretId=NAME)["Versions"]
-        names = {each["VersionId"] for each in known}
-        context["is_second"] = params["ClientRequestToken"] in names
-
-    def answer(context, **_):
-        if not context["is_second"]:
-            return None
-        error = {"Code": "ResourceExistsException", "Message": "made by a test"}
-        return SimpleNamespace(status_code=400), {"Error": error}
-
-    call = "secrets-manager.PutSecretValue"
-    handlers = [(f"before-parameter-build.{call}", look), (f"before-call.{call}", answer)]
-    botocore.handlers.BUILTIN_HANDLERS.extend(handlers)
-    yield
-    for each in handlers:
-        botocore.handlers.BUILTIN_HANDLERS.remove(each)
 
 
 @pytest.mark.parametrize("secret_id", [None, "keyhaven/test/nowhere"])
 def test_without_a_place_no_key_is_made(secrets, secret_id):
     with pytest.raises(Unavailable):
-        private_keys.into_secret(secret_id, lambda: pytest.fail("a key was made"))
+        private_keys.Secret(secret_id).create(lambda: pytest.fail("a key was made"))
 
 
 @pytest.fixture
@@ -108,7 +83,7 @@ def test_the_founder_makes_keys_once_and_tells_the_fingerprint():
     assert told == {"fingerprint": server_key.get().fingerprint}
     assert founder.handler({}, None) == told
     assert keys.create("elsewhere.example") == told["fingerprint"]
-    assert len(signing_keys.published()) == 1
+    assert len(signing_keys.stored().keys) == 1
 
 
 @pytest.mark.usefixtures("founding")
