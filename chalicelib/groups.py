@@ -27,10 +27,15 @@ class Group:
     """Tables read from end to end, which no request does."""
     avatars: frozenset[str] = frozenset()
     """What the function may do with the objects of avatars."""
+    leaves_answers: bool = False
+    """Whether an answer too large for the function goes through the bucket: it lists rows."""
     holds_private_keys: bool = False
     makes_private_keys: bool = False
     """Whether the function may store them, which it does where there are none."""
     is_scheduled: bool = False
+    follows: str | None = None
+    """The table whose new rows the function is called with."""
+    sends_mails: bool = False
 
     def rights_to(self, table: str) -> tuple[Right, ...]:
         named = {Right.READ: self.reads, Right.WRITE: self.writes, Right.SCAN: self.scans}
@@ -64,12 +69,14 @@ GROUPS = (
         | _SHARED
         | {"users", "gpgkeys", "claims", "settings", "action_logs", "outbox", "operations"},
         avatars=frozenset({"PutObject", "DeleteObject"}),
+        leaves_answers=True,
     ),
     Group(
         "resources",
         modules=("resources", "share", "resource_types", "favorites", "comments"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
         writes=_SESSION | _SHARED | {"comments", "users", "settings", "action_logs", "operations"},
+        leaves_answers=True,
     ),
     Group(
         "secrets",
@@ -84,6 +91,7 @@ GROUPS = (
         modules=("groups", "group_deletion"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
         writes=_SESSION | _SHARED | {"users", "claims", "action_logs", "operations"},
+        leaves_answers=True,
     ),
     Group(
         "settings",
@@ -114,9 +122,18 @@ WORKERS = (
         holds_private_keys=True,
         makes_private_keys=True,
     ),
+    Group(
+        "mailer",
+        modules=("mailer",),
+        reads=frozenset({"outbox", "users", "claims"}),
+        writes=frozenset({"outbox"}),
+        scans=frozenset({"outbox"}),
+        follows="outbox",
+        sends_mails=True,
+    ),
 )
-"""What runs without a request, on a schedule or called by who runs the service: each a function
-with rights of its own."""
+"""What runs without a request, on a schedule, after a row or called by who runs the service: each
+a function with rights of its own."""
 
 
 def served(name: str | None) -> tuple[Group, ...]:

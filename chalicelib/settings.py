@@ -23,6 +23,8 @@ class Settings:
     avatar_bucket: str | None
     avatar_folder: Path | None
     """Where avatars lie on one machine, in a folder of their own; in the cloud in a bucket."""
+    answer_bucket: str | None
+    """Where answers lie that are larger than `answer_limit`; without it, they are refused."""
     openpgp_secret: str | None
     jwt_secret: str | None
     parallel_calls: int
@@ -54,6 +56,7 @@ class Settings:
             key_folder=Path(keys) if keys else None,
             avatar_bucket=env.get("AVATAR_BUCKET") or None,
             avatar_folder=Path(avatars) if avatars else None,
+            answer_bucket=env.get("ANSWER_BUCKET") or None,
             openpgp_secret=env.get("OPENPGP_SECRET") or None,
             jwt_secret=env.get("JWT_SECRET") or None,
             parallel_calls=int(env.get("PARALLEL_CALLS", "8")),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from types import ModuleType
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from infra.account.account import Account
 from infra.account.steps import Failed
 from infra.cloud.bundle import CannotBuild
 from infra.cloud.commands import (
@@ -46,8 +48,12 @@ would do and does nothing. docs/deploying.md tells the way from nothing to a sig
 """
 
 
-def main() -> None:
-    options = _parser().parse_args()
+def main(
+    words: Sequence[str] | None = None, account: Callable[[str | None], Account] = Account
+) -> None:
+    """Carry out a command; `account` makes the account of a region, which is one of AWS."""
+    options = _parser().parse_args(words)
+    options.account = account
     try:
         COMMANDS[options.command].run(options)
     except (CannotBuild, Failed) as problem:

@@ -15,6 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import named_id
+from chalicelib.groups import GROUPS
 from chalicelib.services.description import FILE
 from chalicelib.web import filters
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS, SESSION_COOKIE
@@ -58,6 +59,9 @@ _REFUSALS: Mapping[int, tuple[str, str]] = {
     HTTPStatus.INTERNAL_SERVER_ERROR: ("Accident", "The service has failed."),
     HTTPStatus.SERVICE_UNAVAILABLE: ("Unavailable", "The service is busy."),
 }
+_ELSEWHERE = "Elsewhere"
+_LISTING = frozenset(module for group in GROUPS if group.leaves_answers for module in group.modules)
+"""Modules whose answers may be too large for a function."""
 _BEARER: Schema = {"bearer": []}
 _SESSION: Schema = {"session": []}
 _CSRF: Schema = {"csrfCookie": [], "csrfHeader": []}
@@ -78,7 +82,10 @@ def description() -> dict[str, Any]:
         "components": {
             "securitySchemes": _security_schemes(),
             "parameters": {"ApiVersion": _api_version()},
-            "responses": {name: _refusal(text) for name, text in _REFUSALS.values()},
+            "responses": {
+                **{name: _refusal(text) for name, text in _REFUSALS.values()},
+                _ELSEWHERE: _elsewhere(),
+            },
             "schemas": dict(sorted({**schemas.named, **_envelopes()}.items())),
         },
     }
@@ -178,7 +185,10 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
     }
     if route.blocked is not None:
         refusals["400"] = _blocked(route.blocked, schemas)
-    return {**_success(route, schemas), **refusals}
+    success = _success(route, schemas)
+    if route.group in _LISTING and "200" in success:
+        success["303"] = {"$ref": f"#/components/responses/{_ELSEWHERE}"}
+    return {**success, **refusals}
 
 
 def _blocked(view: View, schemas: Schemas) -> Schema:
@@ -196,8 +206,7 @@ def _success(route: Route, schemas: Schemas) -> dict[str, Any]:
         return {"200": {"description": "Done.", "content": {"image/*": {}}}}
     schema = body_schema(route, schemas)
     if Moved in returned:
-        location = {"schema": {"type": "string", "format": "uri"}, "required": True}
-        return {"301": {"description": "Found elsewhere.", "headers": {"Location": location}}}
+        return {"301": {"description": "Found elsewhere.", "headers": {"Location": _location()}}}
     if route.method == "HEAD":
         return {"200": {"description": "Done."}}
     in_envelope = _envelope(schema, is_paginated=route.query.is_paginated)
@@ -270,6 +279,24 @@ def _envelope(body: Schema, *, is_paginated: bool) -> Schema:
 def _refusal(about: str) -> Schema:
     schema = {"$ref": "#/components/schemas/Refusal"}
     return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _elsewhere() -> Schema:
+    about = (
+        "The answer is too large to be sent from here. `Location` has it for a minute, compressed "
+        "by gzip, as it would come with 200; it is asked for without token or cookie."
+    )
+    return {
+        "description": about,
+        "headers": {"Location": _location()},
+        "content": {
+            "application/json": {"schema": _envelope({"type": "null"}, is_paginated=False)}
+        },
+    }
+
+
+def _location() -> Schema:
+    return {"schema": {"type": "string", "format": "uri"}, "required": True}
 
 
 def _envelopes() -> dict[str, Schema]:

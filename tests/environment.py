@@ -24,6 +24,7 @@ def prepare() -> None:
         "BASE_URL": BASE_URL,
         "KEY_FOLDER": str(folder),
         "AVATAR_FOLDER": str(folder),
+        "ANSWER_BUCKET": "test-answers",
         "TABLE_PREFIX": "test-",
         "PARALLEL_CALLS": "1",
         "LOGIN_LIMIT": "0",

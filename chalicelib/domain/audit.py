@@ -13,7 +13,7 @@ from chalicelib.domain.clock import timestamp
 
 FIELDS = frozenset(
     {"event", "action", "actor", "object", "result", "status", "duration_ms", "request_id"}
-    | {"source", "step", "reads", "writes"}
+    | {"source", "step", "reads", "writes", "template"}
 )
 
 _log = logging.getLogger("keyhaven")

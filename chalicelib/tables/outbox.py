@@ -8,7 +8,7 @@ from pynamodb.attributes import MapAttribute, NumberAttribute, UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
 
 KEPT_SECONDS = 24 * 3600
 """A mail may hold a link that stands for an account, so it is not kept for long."""
@@ -27,6 +27,10 @@ class Mail(Table):
     params: MapAttribute[str, Any] = MapAttribute()  # type: ignore[no-untyped-call]
     created = TimestampAttribute()
     expires = NumberAttribute()
+
+    @classmethod
+    def by_id(cls, mail_id: str) -> Key:
+        return Key(cls, mail_id)
 
     @classmethod
     def to(cls, recipient: str, template: str, **params: str) -> Mail:

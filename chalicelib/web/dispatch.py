@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.bodies.draft import Draft
@@ -18,6 +19,7 @@ from chalicelib.domain import audit
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Blocked, Conflict, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.objects import answers
 from chalicelib.services import sessions
 from chalicelib.settings import settings
 from chalicelib.tables import pace
@@ -45,6 +47,8 @@ GPGAUTH_HEADERS = {
 DECISIONS = 12
 """How often a request is decided again because what it was decided from has changed: fifty who
 change one thing in the same moment all have their turn."""
+ELSEWHERE = "The answer is large; it lies at the address in Location, for a minute."
+TOO_LONG = "The answer is too long for one response; ask for it in pages with limit and page."
 _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 
@@ -177,11 +181,11 @@ class _Exchange:
 def _guarded(call: Call, exchange: _Exchange) -> Answer:
     """Decide, again where the data changed meanwhile, and turn what is raised into an answer."""
     try:
-        return _decided(call, exchange)
+        return _fitting(call, _decided(call, exchange))
     except Blocked as error:
-        return envelope.refusal(call, _shown(exchange.route, error))
+        return _refused(call, _shown(exchange.route, error))
     except Refusal as error:
-        return envelope.refusal(call, error)
+        return _refused(call, error)
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
         audit.write("accident", request_id=call.id, step=_trace(error), result=type(error).__name__)
         return envelope.accident(call)
@@ -231,6 +235,35 @@ def _sent(call: Call, route: Route, reply: Reply) -> Answer:
     return replace(made, status=reply.status)
 
 
+def _fitting(call: Call, made: Answer) -> Answer:
+    """The answer, or, when a function cannot send so much, a word on where it lies.
+
+    There it lies as a whole, with its header and pagination. See other (303) has clients ask
+    for it by GET whatever they asked before, for dry runs are not GET and have long answers.
+    """
+    if not _is_too_long(made):
+        return made
+    if settings.answer_bucket is None or isinstance(made.body, bytes):
+        raise Invalid(TOO_LONG)
+    address = answers.leave(made.body, envelope.JSON_TYPE)
+    word = envelope.success(call, None, status=HTTPStatus.SEE_OTHER, message=ELSEWHERE)
+    return replace(word, headers={**made.headers, "Location": address})
+
+
+def _refused(call: Call, error: Refusal) -> Answer:
+    """The refusal, or, when it has more to say than can be sent, one that says so.
+
+    It never goes through the bucket, which would make a success of it.
+    """
+    made = envelope.refusal(call, error)
+    return envelope.refusal(call, Invalid(TOO_LONG)) if _is_too_long(made) else made
+
+
+def _is_too_long(made: Answer) -> bool:
+    limit = settings.answer_limit
+    return bool(limit) and envelope.size_in_transit(made.body) > limit
+
+
 def _finished(made: Answer, request: Request, is_first_visit: bool) -> Answer:  # noqa: FBT001
     """The answer with what every answer carries."""
     headers = {**envelope.SECURITY_HEADERS, **made.headers}
@@ -241,15 +274,4 @@ def _finished(made: Answer, request: Request, is_first_visit: bool) -> Answer:  
         cookies.append(access.csrf_cookie(access.new_csrf_token()))
     if cookies:
         headers["Set-Cookie"] = cookies
-    if settings.answer_limit and envelope.size_in_transit(made.body) > settings.answer_limit:
-        return _too_long(request)
     return replace(made, headers=headers, body="" if request.method == "HEAD" else made.body)
-
-
-def _too_long(request: Request) -> Answer:
-    text = "The answer is too long for one response; ask for it in pages with limit and page."
-    return _finished(
-        envelope.refusal(Call(new_id(), request.target), Invalid(text)),
-        request,
-        is_first_visit=False,
-    )

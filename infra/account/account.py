@@ -32,8 +32,11 @@ class Account:
     def client(self, service: str) -> Any:
         """The one client of a service."""
         if service not in self._clients:
-            self._clients[service] = self._session.client(service, config=_PATIENT)
+            self._clients[service] = self._made(service)
         return self._clients[service]
+
+    def _made(self, service: str) -> Any:
+        return self._session.client(service, config=_PATIENT)
 
     def pages(self, service: str, operation: str, members: str, **asked: Any) -> Iterator[Any]:
         """All members of a list, over all its pages."""

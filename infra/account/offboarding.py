@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from chalicelib.objects.answers import ANSWERS
 from infra.account import builds, functions, leftovers
 from infra.account.account import Account
 from infra.account.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Registry
@@ -77,6 +78,8 @@ class _Leaving:
             return "There is no bucket."
         s3, count = self._account.client("s3"), 0
         for each in self._account.pages("s3", "list_objects_v2", "Contents", Bucket=source):
+            if each["Key"].startswith(f"{ANSWERS}/"):
+                continue  # of a day, and made of rows
             s3.copy_object(
                 Bucket=self._bucket,
                 Key=f"{self._entry.tenant}/objects/{each['Key']}",

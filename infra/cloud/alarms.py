@@ -10,6 +10,7 @@ from infra.cloud.template import Json, Resources, logical, ref, resource, sub
 from infra.cloud.tiers import Tier
 
 MINUTE = 60
+LATE_MS = 10 * MINUTE * 1000
 
 
 def alarms(tier: Tier, epoch: int) -> Resources:
@@ -21,6 +22,7 @@ def alarms(tier: Tier, epoch: int) -> Resources:
         **{logical(name, "throttles"): _throttles(name, epoch) for name in our_tables()},
         "GatewayErrors": _gateway_errors(),
         "FailedWork": _failed_work(),
+        **{each.delay: _delay(each) for each in FUNCTIONS if each.group.follows},
     }
 
 
@@ -32,11 +34,28 @@ def _errors(function: Function) -> Json:
         periods=2,
         Namespace="AWS/Lambda",
         MetricName="Errors",
-        Dimensions=[
-            {"Name": "FunctionName", "Value": ref(function.id)},
-            {"Name": "Resource", "Value": sub(f"${{{function.id}}}:{ALIAS}")},
-        ],
+        Dimensions=_of_alias(function),
     )
+
+
+def _delay(function: Function) -> Json:
+    """How old what it is called with has become: nothing is lost yet, and nothing goes on."""
+    return _alarm(
+        f"{function.name}: the function comes late",
+        threshold=LATE_MS,
+        periods=3,
+        Namespace="AWS/Lambda",
+        MetricName="IteratorAge",
+        Statistic="Maximum",
+        Dimensions=_of_alias(function),
+    )
+
+
+def _of_alias(function: Function) -> list[Json]:
+    return [
+        {"Name": "FunctionName", "Value": ref(function.id)},
+        {"Name": "Resource", "Value": sub(f"${{{function.id}}}:{ALIAS}")},
+    ]
 
 
 def _gateway_errors() -> Json:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from chalicelib.groups import Right
 from infra.cloud.roles import allow
+from infra.cloud.streams import READING
 from infra.cloud.template import Json, Resources, resource, sub
 
 
 def boundary() -> Resources:
     rows = [f"dynamodb:{action}" for right in Right for action in right.value]
+    streams = [f"dynamodb:{action}" for action in READING]
     statements = [
         allow(rows, [_ours("dynamodb", "table/keyhaven-*")]),
+        allow(streams, [_ours("dynamodb", "table/keyhaven-*/stream/*")]),
         allow(
             ["s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:ListBucket"],
             [sub("arn:${AWS::Partition}:s3:::keyhaven-*")],
@@ -24,6 +27,7 @@ def boundary() -> Resources:
             [_ours("secretsmanager", "secret:keyhaven/*")],
         ),
         allow(["sqs:SendMessage"], [_ours("sqs", "*")]),
+        allow(["ses:SendEmail"], [_ours("ses", "identity/*")]),
         allow(["kms:Decrypt", "kms:GenerateDataKey"], [_ours("kms", "key/*")]),
         allow(
             ["logs:CreateLogStream", "logs:PutLogEvents"],

@@ -9,6 +9,7 @@ from infra.cloud.bundle import Bundle
 from infra.cloud.functions import ALIAS, ARCHITECTURE, RUNTIME, Function
 from infra.cloud.parameters import READ_BY_FUNCTIONS
 from infra.cloud.roles import role
+from infra.cloud.streams import follower
 from infra.cloud.tables import prefix
 from infra.cloud.template import (
     NO_VALUE,
@@ -40,6 +41,7 @@ def function(
         which.alias: _alias(which, version, tier),
         **role(which, epoch),
         **(_schedule(which) if which.group.is_scheduled else {}),
+        **follower(which, epoch),
     }
 
 
@@ -71,9 +73,11 @@ def environment(which: Function, epoch: int) -> Json:
         "BASE_URL": ref("BaseUrl"),
         "DIALECT": ref("Dialect"),
         "SUPPORT_ADDRESS": ref("SupportAddress"),
+        "MAIL_SENDER": ref("MailSender"),
         "TABLE_PREFIX": sub(prefix(epoch)),
         **({"ENDPOINT_GROUP": group.name} if which.is_served else {}),
         **({"AVATAR_BUCKET": ref("Objects")} if group.avatars else {}),
+        **({"ANSWER_BUCKET": ref("Objects")} if group.leaves_answers else {}),
         **(_places_of_keys() if group.holds_private_keys else {}),
     }
 

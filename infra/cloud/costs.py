@@ -30,6 +30,8 @@ LOGGED_BYTES = 2_000
 """A request's line of ours, the gateway's, and Lambda's own."""
 TRACED = 0.05
 """Of all requests: the sampling X-Ray begins with."""
+MAIL_MS = 250
+"""Assumed of the mailer, for each mail it is called with."""
 SWEEPS = 12 * prices.HOURS
 SWEEP_MS = 100
 GB = 1_000_000_000
@@ -117,6 +119,14 @@ def _sweep() -> float:
     return prices.FUNCTION_CALLS + run + prices.READ_UNIT
 
 
+def mail() -> float:
+    """What a mail costs when it has been written: the call, the row read and removed, and SES."""
+    run = _running(_memory("mailer"), MAIL_MS)
+    rows = 2 * prices.READ_UNIT + prices.WRITE_UNIT
+    logs = LOGGED_BYTES / GB * prices.LOG_GB
+    return prices.FUNCTION_CALLS + run + rows + logs + prices.MAIL
+
+
 def _warm(tier: Tier) -> float:
     memory = sum(of_group(group).memory for group in GROUPS if group.name in tier.warm)
     return memory / _MB_PER_GB * prices.SECONDS * prices.WARM_GB_SECOND
@@ -124,7 +134,8 @@ def _warm(tier: Tier) -> float:
 
 def page() -> str:
     """`docs/costs.md`."""
-    return "\n".join(["# Costs", "", _ABOUT, *_idle_table(), "", _ABOUT_REQUESTS, *_table()]) + "\n"
+    lines = [*_idle_table(), "", _ABOUT_REQUESTS, *_table(), "", _about_mails()]
+    return "\n".join(["# Costs", "", _ABOUT, *lines]) + "\n"
 
 
 _ABOUT = f"""\
@@ -148,6 +159,14 @@ Assumed are {MS_OF_OURS} ms and {MS_PER_STEP} ms for each round trip of a warm f
 {LOGGED_BYTES:,} bytes of logs a request, and traces of {TRACED:.0%} of the requests. *Around*
 are gateway, firewall, logs, traces and what is sent.
 """
+
+
+def _about_mails() -> str:
+    return f"""\
+## A thousand mails
+
+{1000 * mail():.2f}, of which SES takes {1000 * prices.MAIL:.2f}. The stream that calls the mailer
+costs nothing: reads by Lambda are free."""
 
 
 def _idle_table() -> Iterator[str]:

@@ -54,6 +54,10 @@ class Function:
         return logical(self.name, "errors")
 
     @property
+    def delay(self) -> str:
+        return logical(self.name, "delay")
+
+    @property
     def memory(self) -> int:
         return ONE_CORE if self.group.holds_private_keys else 1024
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements.txt"
 INSIDE = "python/"
 """Where Lambda looks for modules in a layer."""
-SERVICES = ("dynamodb", "s3", "secretsmanager")
+SERVICES = ("dynamodb", "s3", "secretsmanager", "sesv2")
 """Services of AWS the functions call; botocore describes 400 more."""
 PLATFORMS = (f"manylinux_2_28_{ARCHITECTURE}", f"manylinux_2_17_{ARCHITECTURE}")
 """What the runtime's Linux can load."""

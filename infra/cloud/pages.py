@@ -14,7 +14,8 @@ from infra.cloud.tiers import STANDARD
 
 _WRITTEN = "This page is written from the code by `make docs`; a test compares the two.\n"
 _LETTERS = {Right.READ: "R", Right.WRITE: "W", Right.SCAN: "S"}
-_ELSEWHERE = ("s3", "secretsmanager", "sqs")
+_ELSEWHERE = ("s3", "secretsmanager", "sqs", "ses")
+_ON_ROWS = {f"dynamodb:{action}" for right in Right for action in right.value}
 
 
 def quotas() -> str:
@@ -87,9 +88,15 @@ def _letters(name: str, allowed: Sequence[tuple[str, str]]) -> str:
 
 def _others(allowed: Iterable[tuple[str, str]]) -> str:
     others = {
-        f"{action} on {name}" for action, name in allowed if action.partition(":")[0] in _ELSEWHERE
+        f"{action} on {name}"
+        for action, name in allowed
+        if action.partition(":")[0] in _ELSEWHERE or _is_of_stream(action)
     }
     return ", ".join(sorted(others))
+
+
+def _is_of_stream(action: str) -> bool:
+    return action.startswith("dynamodb:") and action not in _ON_ROWS
 
 
 def _template() -> Json:

@@ -7,9 +7,11 @@ from typing import Any
 from infra.cloud.template import Json, equals, is_given
 from infra.cloud.tiers import Tier
 
+MAIL_SENDER = "^(|[A-Za-z0-9._+-]+@([a-z0-9-]+[.])+[a-z0-9-]{2,})$"
+"""None of the signs that mean something in a policy."""
 ARN = "^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+$"
 OPTIONAL_ARN = "^(|arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+)$"
-READ_BY_FUNCTIONS = ("BaseUrl", "Dialect", "SupportAddress", "LayerArn")
+READ_BY_FUNCTIONS = ("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn")
 """A change of these makes a new version of each function."""
 
 
@@ -34,6 +36,12 @@ def tenant_parameters(tier: Tier) -> Json:
             Default="specification",
         ),
         "SupportAddress": _text("Where people of the tenant ask for help.", Default=""),
+        "MailSender": _text(
+            "The address the tenant's mails come from, verified in SES; without it, none leave.",
+            Default="",
+            AllowedPattern=MAIL_SENDER,
+            MaxLength=254,
+        ),
         "DomainName": _text("The tenant's own domain name, if it has one.", Default=""),
         "CertificateArn": _text(
             "The certificate of that name, from the platform.",
@@ -60,7 +68,11 @@ def tenant_parameters(tier: Tier) -> Json:
 
 
 def tenant_conditions(tier: Tier) -> Json:
-    conditions = {"HasDomain": is_given("DomainName"), "HasFirewall": is_given("FirewallArn")}
+    conditions = {
+        "HasDomain": is_given("DomainName"),
+        "HasFirewall": is_given("FirewallArn"),
+        "HasMailSender": is_given("MailSender"),
+    }
     if tier.may_be_removable:
         conditions["IsRemovable"] = equals("Removable", "yes")
     return conditions

@@ -27,5 +27,6 @@ ALARMED_METRIC_MONTH = 0.10
 LOG_GB = 0.57
 TRACE = 5.00 / MILLION
 SENT_GB = 0.09
+MAIL = 0.10 / 1000
 FIREWALL_MONTH = 5.00 + 3 * 1.00
 """The list and its three rules; a cell has one."""

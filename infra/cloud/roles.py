@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from chalicelib.groups import Group, Right
+from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
 from infra.cloud.functions import Function
 from infra.cloud.stores import SECRETS
+from infra.cloud.streams import READING, stream
 from infra.cloud.tables import index_names, our_tables, table_id
 from infra.cloud.template import Json, Resources, arn, ref, resource, sub
 
@@ -21,7 +23,10 @@ def role(function: Function, epoch: int) -> Resources:
     statements = (
         *_rows(group, epoch),
         *_objects(group),
+        *_answers(group),
         *_private_keys(group),
+        *_stream(group, epoch),
+        *_mails(group),
         *_key(group),
         *_failures(function),
         _logs(function),
@@ -90,6 +95,12 @@ def _objects(group: Group) -> Iterator[Json]:
         yield allow([f"s3:{_LISTS}"], [arn("Objects")], Condition=only_notes)
 
 
+def _answers(group: Group) -> Iterator[Json]:
+    """Answers too large to send. Their addresses are signed with this right to read them."""
+    if group.leaves_answers:
+        yield allow(["s3:GetObject", "s3:PutObject"], [sub(f"${{Objects.Arn}}/{ANSWERS}/*")])
+
+
 def _private_keys(group: Group) -> Iterator[Json]:
     actions = ["GetSecretValue"] if group.holds_private_keys else []
     if group.makes_private_keys:
@@ -97,6 +108,31 @@ def _private_keys(group: Group) -> Iterator[Json]:
     if actions:
         named = [f"secretsmanager:{action}" for action in actions]
         yield allow(named, [ref(name) for name in SECRETS])
+
+
+def _stream(group: Group, epoch: int) -> Iterator[Json]:
+    """Lambda reads the stream as the function it calls."""
+    if group.follows:
+        actions = [f"dynamodb:{action}" for action in READING]
+        yield allow(actions, [stream(group.follows, epoch)])
+
+
+def _mails(group: Group) -> Iterator[Json]:
+    """Mails from the tenant's address, be it verified by itself or with its domain."""
+    if group.sends_mails:
+        only_from = {"StringEquals": {"ses:FromAddress": ref("MailSender")}}
+        identities = [_identity(ref("MailSender")), _identity(_domain_of("MailSender"))]
+        yield allow(["ses:SendEmail"], identities, Condition=only_from)
+
+
+def _identity(name: Json) -> Json:
+    path = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${Name}"
+    return {"Fn::Sub": [path, {"Name": name}]}
+
+
+def _domain_of(parameter: str) -> Json:
+    """What stands behind the sign of an address; nothing where the address is not given."""
+    return {"Fn::Select": [1, {"Fn::Split": ["@", sub(f"${{{parameter}}}@")]}]}
 
 
 def _key(group: Group) -> Iterator[Json]:
@@ -111,7 +147,7 @@ def _key(group: Group) -> Iterator[Json]:
 def _services(group: Group) -> Iterator[str]:
     if group.reads or group.writes:
         yield "dynamodb"
-    if group.avatars:
+    if group.avatars or group.leaves_answers:
         yield "s3"
     if group.holds_private_keys:
         yield "secretsmanager"
@@ -119,7 +155,7 @@ def _services(group: Group) -> Iterator[str]:
 
 def _failures(function: Function) -> Iterator[Json]:
     """What a worker could not do, it puts where somebody sees it."""
-    if function.group.is_scheduled:
+    if function.group.is_scheduled or function.group.follows:
         yield allow(["sqs:SendMessage"], [arn("DeadLetters")])
         through = {"StringEquals": {"kms:ViaService": [sub("sqs.${AWS::Region}.amazonaws.com")]}}
         yield allow(["kms:Decrypt", "kms:GenerateDataKey"], [arn("TenantKey")], Condition=through)

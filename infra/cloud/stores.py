@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chalicelib.objects.answers import ANSWERS, SECONDS
 from infra.cloud.template import Json, Resources, arn, kept, ref, resource, sub
 
 ACCOUNT = "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
@@ -59,7 +60,7 @@ def _logs_write() -> Json:
 
 
 def _bucket() -> Resources:
-    """Objects: avatars today, answers too large for a function tomorrow."""
+    """Objects: avatars, and answers too large for a function."""
     bucket: Json = {
         "BucketName": sub("keyhaven-${TenantId}-${AWS::AccountId}"),
         "BucketEncryption": {
@@ -81,7 +82,8 @@ def _bucket() -> Resources:
         },
         "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
         "VersioningConfiguration": {"Status": "Enabled"},
-        "LifecycleConfiguration": {"Rules": [_as_long_as_tables()]},
+        "LifecycleConfiguration": {"Rules": [_as_long_as_tables(), _answers_for_a_day()]},
+        "CorsConfiguration": {"CorsRules": [_who_is_led_here()]},
         "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
     }
     policy: Json = {
@@ -102,6 +104,43 @@ def _as_long_as_tables() -> Json:
         "NoncurrentVersionExpiration": {"NoncurrentDays": 35},
         "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1},
     }
+
+
+def _answers_for_a_day() -> Json:
+    """The shortest S3 knows; their addresses are good for a minute. The shorter of two rules wins.
+
+    A day later an answer cannot be read any more, and another day later it is gone.
+    """
+    return {
+        "Id": "answers",
+        "Status": "Enabled",
+        "Prefix": f"{ANSWERS}/",
+        "ExpirationInDays": 1,
+        "NoncurrentVersionExpiration": {"NoncurrentDays": 1},
+        "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1},
+    }
+
+
+def _who_is_led_here() -> Json:
+    """Pages that ask the API and are led here, with the headers they have sent it.
+
+    A browser says `null` for all that do not come from the API's own address, as those of
+    extensions, once it has followed from one host to another. What one may read is decided by
+    the signed address, never by where its reader comes from: the bucket knows no cookie.
+    """
+    return {
+        "AllowedOrigins": [_origin_of("BaseUrl"), "null"],
+        "AllowedMethods": ["GET"],
+        "AllowedHeaders": ["*"],
+        "MaxAge": SECONDS,
+    }
+
+
+def _origin_of(parameter: str) -> Json:
+    """An address without its path."""
+    parts = {"Fn::Split": ["/", ref(parameter)]}
+    named = {"Scheme": {"Fn::Select": [0, parts]}, "Host": {"Fn::Select": [2, parts]}}
+    return {"Fn::Sub": ["${Scheme}//${Host}", named]}
 
 
 def _only_encrypted_ways() -> Json:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.groups import WORKERS
 from chalicelib.settings import settings
 from chalicelib.tables import catalogue
 from chalicelib.tables.base import Table
 from infra.cloud.template import Json, Resources, arn, either, kept, logical, sub
 
 RECOVERY_DAYS = 35
+FOLLOWED = frozenset(worker.follows for worker in WORKERS if worker.follows)
+"""Tables with a stream, of keys alone: who is called reads the row, if it is still there."""
 _EXPIRES = "expires"
 """The attribute by which DynamoDB removes rows, in the tables that have it."""
 
@@ -62,6 +65,8 @@ def _table(name: str, table: type[Table], epoch: int, *, may_be_removable: bool)
             {"Key": "keyhaven-backup", "Value": "yes"},
         ],
     }
+    if name in FOLLOWED:
+        properties["StreamSpecification"] = {"StreamViewType": "KEYS_ONLY"}
     if _EXPIRES in table.get_attributes():
         properties["TimeToLiveSpecification"] = {"AttributeName": _EXPIRES, "Enabled": True}
     return kept("DynamoDB::Table", properties)

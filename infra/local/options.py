@@ -56,7 +56,7 @@ class Options:
         """
         for name in (
             *("AWS_PROFILE", "AWS_SESSION_TOKEN", "DYNAMODB_ENDPOINT"),
-            *("AVATAR_BUCKET", "ENDPOINT_GROUP"),
+            *("AVATAR_BUCKET", "ANSWER_BUCKET", "ENDPOINT_GROUP"),
         ):
             os.environ.pop(name, None)
         os.environ.update(

@@ -54,12 +54,33 @@ def allow(template, action, on, role="SecretsRole"):
     statements(template, role).append({"Effect": "Allow", "Action": [action], "Resource": [on]})
 
 
+def sending(template):
+    return next(each for each in statements(template, "MailerRole") if "ses" in str(each["Action"]))
+
+
+def leaving(template):
+    return next(
+        each for each in statements(template, "ResourcesRole") if "s3" in str(each["Action"])
+    )
+
+
+def cross_origin(template):
+    return properties(template, "Objects")["CorsConfiguration"]["CorsRules"][0]
+
+
+def mapping(template):
+    return properties(template, "MailerFunctionStream")
+
+
 def tell(template, name, value, function="SecretsFunction"):
     properties(template, function)["Environment"]["Variables"][name] = value
 
 
+OBJECTS_OF_ANSWERS = {"Fn::Sub": "${Objects.Arn}/answers/*"}
 ARN_OF_USERS = {"Fn::GetAtt": ["UsersTable1", "Arn"]}
 ARN_OF_CLAIMS = {"Fn::GetAtt": ["ClaimsTable1", "Arn"]}
+ARN_OF_OUTBOX = {"Fn::GetAtt": ["OutboxTable1", "Arn"]}
+STREAM_OF_OUTBOX = {"Fn::GetAtt": ["OutboxTable1", "StreamArn"]}
 PRIVATE_KEY = "-----BEGIN PRIVATE KEY-----MIIEvQIBADANBgkqhkiG9w0BAQEFAASC"
 
 FAULTS = {
@@ -293,6 +314,93 @@ FAULTS = {
             BlockPublicPolicy=False
         ),
         "Objects may be opened to everybody",
+    ),
+    "answers read by others": Fault(
+        lambda t: allow(t, "s3:GetObject", OBJECTS_OF_ANSWERS, "PublicRole"),
+        "public may GetObject large answers",
+    ),
+    "all objects": Fault(
+        lambda t: allow(t, "s3:DeleteObject", {"Fn::Sub": "${Objects.Arn}/*"}, "ResourcesRole"),
+        "resources may DeleteObject large answers",
+    ),
+    "answers nobody may read": Fault(
+        lambda t: leaving(t)["Action"].remove("s3:GetObject"),
+        "resources may not GetObject large answers",
+    ),
+    "answers stay": Fault(
+        lambda t: properties(t, "Objects")["LifecycleConfiguration"]["Rules"].pop(),
+        "Objects keeps large answers",
+    ),
+    "answers stay as versions": Fault(
+        lambda t: properties(t, "Objects")["LifecycleConfiguration"]["Rules"][-1].pop(
+            "NoncurrentVersionExpiration"
+        ),
+        "Objects keeps large answers",
+    ),
+    "objects for every page": Fault(
+        lambda t: cross_origin(t).update(AllowedOrigins=["*"]), "Objects answers to every page"
+    ),
+    "objects written by pages": Fault(
+        lambda t: cross_origin(t)["AllowedMethods"].append("PUT"), "Objects lets pages do more"
+    ),
+    "stream of whole rows": Fault(
+        lambda t: properties(t, "OutboxTable1")["StreamSpecification"].update(
+            StreamViewType="NEW_IMAGE"
+        ),
+        "OutboxTable1 has a stream of NEW_IMAGE",
+    ),
+    "stream of nobody": Fault(
+        lambda t: properties(t, "UsersTable1").update(
+            StreamSpecification={"StreamViewType": "KEYS_ONLY"}
+        ),
+        "UsersTable1 has a stream of KEYS_ONLY",
+    ),
+    "all streams": Fault(
+        lambda t: allow(t, "dynamodb:ListStreams", ARN_OF_OUTBOX, "MailerRole"),
+        "mailer may read streams that are none of a table's",
+    ),
+    "another's stream": Fault(
+        lambda t: allow(t, "dynamodb:GetRecords", STREAM_OF_OUTBOX),
+        "secrets may GetRecords on OutboxTable1",
+    ),
+    "mails call nobody": Fault(
+        lambda t: resources(t).pop("MailerFunctionStream"), "0 workers are called with new rows"
+    ),
+    "mails call another": Fault(
+        lambda t: mapping(t).update(FunctionName={"Ref": "SweeperAlias"}),
+        "MailerFunctionStream calls who does not follow outbox",
+    ),
+    "called when mails go": Fault(
+        lambda t: mapping(t).pop("FilterCriteria"), "calls with more than new rows"
+    ),
+    "failures pass for done": Fault(
+        lambda t: mapping(t).pop("FunctionResponseTypes"), "takes what is to be tried again for"
+    ),
+    "one holds back others": Fault(
+        lambda t: mapping(t).update(BisectBatchOnFunctionError=False),
+        "lets one row hold back a batch",
+    ),
+    "tried for ever": Fault(
+        lambda t: mapping(t).update(MaximumRetryAttempts=-1), "tries without end"
+    ),
+    "tried for days": Fault(
+        lambda t: mapping(t).update(MaximumRecordAgeInSeconds=-1), "tries without end"
+    ),
+    "failures forgotten": Fault(lambda t: mapping(t).pop("DestinationConfig"), "forgets what"),
+    "mails by another": Fault(
+        lambda t: allow(t, "ses:SendEmail", {"Ref": "MailSender"}), "secrets may send mails"
+    ),
+    "mails in any name": Fault(
+        lambda t: sending(t).pop("Condition"), "mailer may send mails in any name"
+    ),
+    "mails of any identity": Fault(
+        lambda t: sending(t).update(
+            Resource=[{"Fn::Sub": "arn:${AWS::Partition}:ses:*:*:identity/*"}]
+        ),
+        "mailer may send mails in any name",
+    ),
+    "no mails": Fault(
+        lambda t: statements(t, "MailerRole").remove(sending(t)), "mailer may not send mails"
     ),
     "too many roles": Fault(
         lambda t: resources(t).update({f"Role{n}": first(t, "IAM::Role") for n in range(20)}),

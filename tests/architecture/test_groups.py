@@ -17,9 +17,11 @@ from app import app
 from chalicelib.groups import CATCH_ALL, GROUPS, served
 from chalicelib.tables.base import every_table
 from infra.endpoints import every_endpoint
+from infra.openapi import description
 
 ROOT = Path(__file__).parents[2]
 NAMES = [group.name for group in GROUPS]
+DESCRIBED = description()["paths"]
 OPENPGP = {"pgpy", "pysequoia"}
 NOWHERE = {
     "boto3",
@@ -77,6 +79,22 @@ def test_no_group_loads_what_reads_pictures_before_there_is_one(group):
 def test_who_shows_or_takes_pictures_has_rights_to_them():
     using = {name for name in NAMES if "chalicelib.objects.storage" in loaded(name)}
     assert using == {group.name for group in GROUPS if group.avatars}
+
+
+def lists(operation):
+    """Whether the body of what an endpoint answers is a list."""
+    answered = operation["responses"].get("200", {}).get("content", {})
+    schema = answered.get("application/json", {}).get("schema", {})
+    return schema.get("properties", {}).get("body", {}).get("type") == "array"
+
+
+def test_who_lists_rows_may_leave_what_is_too_large_to_send():
+    listing = {
+        served.group.name
+        for served in every_endpoint()
+        if lists(DESCRIBED[served.route.path][served.route.method.lower()])
+    }
+    assert listing == {group.name for group in GROUPS if group.leaves_answers}
 
 
 def test_every_routes_module_belongs_to_one_group():

@@ -16,7 +16,7 @@ SOLE = {
     "pysequoia": {"crypto"},
     "jwt": {"crypto"},
     "pynamodb": {"tables"},
-    "botocore": {"tables", "crypto", "objects"},
+    "botocore": {"tables", "crypto", "objects", "post"},
     "PIL": {"objects"},
     "chalice": {"web"},
 }

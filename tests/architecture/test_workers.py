@@ -64,11 +64,14 @@ def test_no_worker_loads_what_developing_needs(name):
 
 def test_no_request_scans():
     assert not any(group.scans for group in GROUPS)
-    assert {table for worker in WORKERS for table in worker.scans} == {"operations"}
+    scans = {worker.name: worker.scans for worker in WORKERS if worker.scans}
+    assert scans == {"sweeper": {"operations"}, "mailer": {"outbox"}}
 
 
 def test_whoever_scans_does_nothing_else_by_that_right():
-    [sweeper] = (worker for worker in WORKERS if worker.scans)
+    [sweeper] = (worker for worker in WORKERS if worker.name == "sweeper")
     assert Right.SCAN in sweeper.rights_to("operations")
     assert not sweeper.allows("Scan", "users")
     assert not sweeper.allows("GetItem", "holdings")
+    [mailer] = (worker for worker in WORKERS if worker.name == "mailer")
+    assert not mailer.allows("Scan", "users")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from infra.cloud import bundle
 from infra.cloud.local.process import LocalCloud, running
+from infra.cloud.stacks import write
 from tests.clients.conftest import client_python, keyring, visit
-from tests.cloud.stacks import Cell, make_cell
+from tests.cloud.commands import Operator
+from tests.cloud.stacks import Cell, cell_of
 from tests.cloud.tenants import CloudTenant, found
 
 __all__ = ["client_python", "keyring", "visit"]
@@ -22,10 +25,19 @@ def local_cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalCloud
 
 
 @pytest.fixture(scope="session")
-def cell(local_cloud: LocalCloud, tmp_path_factory: pytest.TempPathFactory) -> Cell:
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder where somebody has built what is deployed."""
+    folder = tmp_path_factory.mktemp("built")
+    (folder / "build").mkdir()
+    write(folder / "build", bundle.build(folder / "build"))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def cell(local_cloud: LocalCloud, built: Path) -> Cell:
     """The platform, with the code and the layer as they are deployed."""
-    folder = tmp_path_factory.mktemp("bundle")
-    return make_cell(local_cloud, folder, bundle.build(folder))
+    Operator(local_cloud, built).give("deploy")
+    return cell_of(local_cloud, bundle.built(built / "build"))
 
 
 @pytest.fixture(scope="session")
@@ -38,3 +50,9 @@ def acme(cell: Cell) -> CloudTenant:
 def globex(cell: Cell) -> CloudTenant:
     """Its neighbour, who goes by the specification."""
     return found(cell, "globex", "specification")
+
+
+@pytest.fixture(scope="module")
+def operator(local_cloud: LocalCloud, built: Path, cell: Cell) -> Operator:
+    """Who runs the cell; how far the clock went ahead is forgotten after a module."""
+    return Operator(local_cloud, built)

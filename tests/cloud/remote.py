@@ -6,6 +6,7 @@ import json as json_module
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
@@ -82,6 +83,11 @@ def _access_token(tenant: CloudTenant) -> str:
     answer = guest.post("/auth/jwt/login.json", body, **CSRF_PAIR)
     opened = open_sealed(answer.body["challenge"], tenant.key.private, server_key)
     return str(json_module.loads(opened)["access_token"])
+
+
+def answers(tenant: CloudTenant) -> bool:
+    """Whether it answers those who ask how it is."""
+    return Remote(url=tenant.url).get("/healthcheck/status.json").status == HTTPStatus.OK
 
 
 def ask(route: Route, path: str, member: Remote, **options: Any) -> Response:

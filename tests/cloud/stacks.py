@@ -6,21 +6,19 @@ import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from infra.account.builds import PLATFORM
 from infra.cloud.api import STAGE
 from infra.cloud.bundle import Bundle
 from infra.cloud.local.amends import amend
 from infra.cloud.local.process import LocalCloud
 from infra.cloud.local.view import view
-from infra.cloud.platform import platform
 from infra.cloud.reading import of_kind
 from infra.cloud.template import Json
 from infra.cloud.tenant import tenant
 from infra.cloud.tiers import STANDARD, Tier
 
-PLATFORM = "keyhaven-platform"
 NOWHERE = "https://nowhere.example"
 """What a tenant is told of its address before the gateway has given it one."""
 PATIENCE = 60
@@ -77,14 +75,15 @@ class Cell:
         return self.cloud.api_address(stack.outputs["ApiId"], STAGE)
 
 
-def make_cell(cloud: LocalCloud, folder: Path, bundle: Bundle) -> Cell:
-    """The platform, with the code and the layer that lie in a folder."""
-    template = platform(bundle)
-    bucket = put(cloud, PLATFORM, template, {}).outputs["CodeBucket"]
-    objects = cloud.client("s3")
-    for key, archive in ((bundle.code_key, "code.zip"), (bundle.layer_key, "layer.zip")):
-        objects.put_object(Bucket=bucket, Key=key, Body=(folder / archive).read_bytes())
-    return Cell(cloud, bundle, put(cloud, PLATFORM, template, {"HasLayerInBucket": "yes"}))
+def cell_of(cloud: LocalCloud, bundle: Bundle) -> Cell:
+    """The cell that was deployed."""
+    return Cell(cloud, bundle, standing(cloud, PLATFORM))
+
+
+def standing(cloud: LocalCloud, name: str) -> Stack:
+    """A stack that somebody has made, of the template it was made of."""
+    made = cloud.client("cloudformation").get_template(StackName=name, TemplateStage="Original")
+    return _stack(cloud, name, made["TemplateBody"], find(cloud, name))
 
 
 def put(
@@ -105,8 +104,7 @@ def put(
     )
     found = _wait(cloud, name)
     assert found["StackStatus"] in ("CREATE_COMPLETE", "UPDATE_COMPLETE"), _failures(cloud, name)
-    outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
-    return Stack(name, template, outputs, _resources(cloud, name))
+    return _stack(cloud, name, template, found)
 
 
 def remove(cloud: LocalCloud, name: str) -> None:
@@ -122,6 +120,11 @@ def find(cloud: LocalCloud, name: str) -> Any:
     pages = cloud.client("cloudformation").get_paginator("describe_stacks").paginate()
     stacks = [stack for page in pages for stack in page["Stacks"]]
     return next((stack for stack in stacks if stack["StackName"] == name), None)
+
+
+def _stack(cloud: LocalCloud, name: str, template: Json, found: Any) -> Stack:
+    outputs = {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+    return Stack(name, template, outputs, _resources(cloud, name))
 
 
 def _sent(cloud: LocalCloud, name: str, template: Json, bucket: str | None) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.cloud.people import configured
 from tests.served import administrator, newcomer
 
 pytestmark = pytest.mark.cloud
@@ -34,17 +35,7 @@ def visit_of(acme, people, visit, keyring):
 @pytest.fixture(scope="module")
 def seen(acme, visit, keyring, tmp_path_factory):
     """What the client saw on one visit: it signs in, stores, reads, changes, deletes, leaves."""
-    folder = tmp_path_factory.mktemp("keys")
-    (folder / "public.asc").write_text(acme.key.public)
-    (folder / "private.asc").write_text(acme.key.private)
-    configuration = {
-        "PASSBOLT": {
-            "SERVER": acme.url,
-            "USER_FINGERPRINT": acme.key.fingerprint,
-            "USER_PUBLIC_KEY_FILE": str(folder / "public.asc"),
-            "USER_PRIVATE_KEY_FILE": str(folder / "private.asc"),
-        }
-    }
+    configuration = configured(acme, tmp_path_factory.mktemp("keys"))
     return visit("passbolt-python-api", "python_api.py", configuration, keyring())
 
 

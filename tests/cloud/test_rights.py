@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from chalicelib.groups import Group, Right
+from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
 from infra.cloud.functions import ALIAS, FUNCTIONS
 from infra.cloud.local.process import ACCOUNT, REGION
@@ -157,12 +158,13 @@ def test_it_reads_private_keys_only_to_sign_in_and_writes_them_only_to_make_them
     assert role.mistaken("secretsmanager", attempts) == []
 
 
-def test_it_leaves_what_failed_only_if_a_schedule_calls_it(role, tenants):
+def test_it_leaves_what_failed_only_if_nobody_waits_for_its_answer(role, tenants):
+    is_waited_for = not role.group.is_scheduled and role.group.follows is None
     attempts = [
         (
             operation,
             sent,
-            is_own and operation == "SendMessage" and role.group.is_scheduled,
+            is_own and operation == "SendMessage" and not is_waited_for,
         )
         for tenant, is_own in tenants
         for operation, sent in everything("sqs", QueueUrl=tenant.stack.outputs["DeadLettersUrl"])
@@ -200,8 +202,10 @@ def test_it_does_with_objects_what_its_group_names(role, tenants):
     rights = {AVATARS: role.group.avatars}
     if role.group.avatars != {"GetObject"}:
         rights[NOTES] = role.group.avatars
+    if role.group.leaves_answers:
+        rights[ANSWERS] = {"GetObject", "PutObject"}
     for tenant, is_own in tenants:
-        for folder in (AVATARS, NOTES, "answers"):
+        for folder in (AVATARS, NOTES, ANSWERS, "others"):
             for action, call in calls.items():
                 named = {"Bucket": tenant.stack.outputs["ObjectsBucket"], "Key": f"{folder}/try"}
                 may = is_own and action in rights.get(folder, ())

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.domain.ids import named_id
 from chalicelib.web.envelope import SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.cloud import gateway
+from tests.cloud.people import store
 from tests.cloud.remote import Remote, ask, sign_in
 from tests.endpoints import over, path_of, things_of
 from tests.pictures import PNG, form
@@ -31,7 +32,10 @@ def ada(acme):
 
 @pytest.fixture(scope="module")
 def things(acme):
-    return things_of(sign_in(acme))
+    """And one thing more: a type of resources that none has could be deleted, for all tests."""
+    ada = sign_in(acme)
+    store(ada, "stays", "first")
+    return things_of(ada)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from infra.cloud.bundle import Bundle
+from infra.cloud.local.conditions import standing
 from infra.cloud.local.view import view
 from infra.cloud.platform import platform
 from infra.cloud.tenant import tenant
@@ -129,3 +130,30 @@ def test_the_template_itself_stays_as_it_is():
         view(template)
 
     assert again == TEMPLATES
+
+
+def test_a_view_of_what_was_a_view_is_the_same(deployed):
+    """A restore adds tables to the template that stands, and that is a view already."""
+    said = view(deployed)
+
+    assert view(said) == said
+
+
+def test_of_a_change_only_what_stands_is_told():
+    template = TEMPLATES["platform"]
+
+    def left_out(**given):
+        return template["Resources"].keys() - standing(template, given)["Resources"].keys()
+
+    [layer] = resources_of(template, "AWS::Lambda::LayerVersion")
+    assert left_out() == {"AlarmMail", "Certificate", layer}
+    assert left_out(HasLayerInBucket="yes", Domain="x.example") == {"AlarmMail", "Certificate"}
+    assert left_out(AlarmAddress="a@x.example", Domain="x.example", HostedZone="Z1") == {layer}
+
+
+def test_what_stands_is_told_as_the_template_says_it(deployed):
+    said = standing(deployed, {})
+
+    for name, each in said["Resources"].items():
+        assert each == deployed["Resources"][name]
+    assert {**said, "Resources": {}} == {**deployed, "Resources": {}}

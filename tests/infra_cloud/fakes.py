@@ -273,27 +273,41 @@ def _truth(stack: Stack, test: dict[str, Any]) -> bool:
     return all(_truth(stack, each) for each in of)
 
 
-def _resolved(stack: Stack, value: Any) -> Any:  # noqa: PLR0911
+def _resolved(stack: Stack, value: Any) -> Any:
     if isinstance(value, list):
         return [_resolved(stack, each) for each in value]
     if not isinstance(value, dict):
         return value
-    if "Ref" in value:
-        return _ref(stack, value["Ref"])
-    if "Fn::GetAtt" in value:
-        return _attribute(stack, *value["Fn::GetAtt"])
-    if "Fn::Sub" in value:
-        return _NAMED.sub(
-            lambda match: (
-                _attribute(stack, match[1], match[2]) if match[2] else _ref(stack, match[1])
-            ),
-            value["Fn::Sub"],
-        )
-    if "Fn::If" in value:
-        condition, yes, no = value["Fn::If"]
-        return _resolved(stack, yes if _holds(stack, condition) else no)
+    for how in value.keys() & _FUNCTIONS.keys():
+        return _FUNCTIONS[how](stack, value[how])
     resolved = {name: _resolved(stack, each) for name, each in value.items()}
     return {name: each for name, each in resolved.items() if each is not None}
+
+
+def _substituted(stack: Stack, said: Any) -> str:
+    """A text with names in it, which may be given beside it."""
+    text, beside = (said, {}) if isinstance(said, str) else said
+    given = _resolved(stack, beside)
+
+    def put(match: re.Match[str]) -> str:
+        if match[2]:
+            return _attribute(stack, match[1], match[2])
+        return given[match[1]] if match[1] in given else _ref(stack, match[1])
+
+    return _NAMED.sub(put, text)
+
+
+def _chosen(stack: Stack, of: Any) -> Any:
+    condition, yes, no = of
+    return _resolved(stack, yes if _holds(stack, condition) else no)
+
+
+def _selected(stack: Stack, of: Any) -> Any:
+    return _resolved(stack, of[1])[of[0]]
+
+
+def _split(stack: Stack, of: Any) -> list[str]:
+    return _resolved(stack, of[1]).split(of[0])
 
 
 def _ref(stack: Stack, name: str) -> Any:
@@ -303,6 +317,16 @@ def _ref(stack: Stack, name: str) -> Any:
 
 def _attribute(stack: Stack, name: str, which: str) -> str:
     return _arn(stack.physical.get(name, name))
+
+
+_FUNCTIONS: dict[str, Callable[[Stack, Any], Any]] = {
+    "Ref": _ref,
+    "Fn::GetAtt": lambda stack, of: _attribute(stack, *of),
+    "Fn::Sub": _substituted,
+    "Fn::If": _chosen,
+    "Fn::Select": _selected,
+    "Fn::Split": _split,
+}
 
 
 def _made(stack: Stack, name: str) -> str:
@@ -334,6 +358,8 @@ def _client(service: str) -> Any:
 def _make_table(properties: dict[str, Any]) -> str:
     left_out = ("PointInTimeRecoverySpecification", "TimeToLiveSpecification", "SSESpecification")
     asked = {key: value for key, value in properties.items() if key not in left_out}
+    if stream := properties.get("StreamSpecification"):
+        asked["StreamSpecification"] = {"StreamEnabled": True, **stream}
     try:
         _client("dynamodb").create_table(**asked)
     except ClientError as error:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from infra.cloud import quotas
-from infra.cloud.checks import functions, gateway, references, rests, rights
+from infra.cloud.checks import functions, gateway, mails, objects, references, rests, rights
 from infra.cloud.template import Json
 
 Check = Callable[[Json], Iterator[str]]
@@ -37,6 +37,12 @@ CHECKS: tuple[Check, ...] = (
     rests.all_that_rests_is_encrypted,
     rests.logs_are_kept_for_a_time,
     rests.buckets_are_closed,
+    objects.answers_are_left_by_who_lists,
+    objects.answers_go_after_a_day,
+    objects.pages_only_read,
+    mails.streams_are_of_what_is_followed,
+    mails.new_rows_call_who_follows,
+    mails.mails_have_one_sender,
     quotas.exceeded,
 )
 

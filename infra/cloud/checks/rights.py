@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from chalicelib.groups import GROUPS, WORKERS, Group, Right
 from infra.cloud.reading import as_list, named, of_kind
+from infra.cloud.streams import READING
 from infra.cloud.tables import our_tables
 from infra.cloud.template import Json
 
@@ -48,6 +49,11 @@ def rows_are_those_of_the_group(template: Json) -> Iterator[str]:
             for right in Right
             for action in right.value
             if group.allows(action, table)
+        } | {
+            (action, name)
+            for name, table in known.items()
+            for action in READING
+            if table == group.follows
         }
         for action, table in sorted(allowed - wanted):
             yield f"{group.name} may {action} on {table}, which it does not name."
@@ -94,9 +100,10 @@ def _services(group: Group) -> set[str]:
     return {
         *("logs", "xray"),
         *(("dynamodb",) if group.reads or group.writes or group.scans else ()),
-        *(("s3",) if group.avatars else ()),
+        *(("s3",) if group.avatars or group.leaves_answers else ()),
         *(("secretsmanager",) if group.holds_private_keys else ()),
-        *(("sqs",) if group.is_scheduled else ()),
+        *(("sqs",) if group.is_scheduled or group.follows else ()),
+        *(("ses",) if group.sends_mails else ()),
         *(("kms",) if group.reads or group.avatars or group.holds_private_keys else ()),
     }
 

@@ -35,6 +35,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialect", choices=("specification", "clients"), default="clients")
     parser.add_argument("--support", default="", help="where people of the tenant ask for help")
     parser.add_argument(
+        "--mail-sender", default="", help="the address its mails come from, verified in SES"
+    )
+    parser.add_argument(
         "--own", action="store_true", help="our own tenant: releases reach it before others"
     )
     parser.add_argument("--removable", action="store_true", help="of a trial: it will be removed")
@@ -63,6 +66,7 @@ def _entry(account: Account, options: argparse.Namespace) -> Entry:
         parameters={
             "Dialect": options.dialect,
             "SupportAddress": options.support,
+            **({"MailSender": options.mail_sender} if options.mail_sender else {}),
             **({"DomainName": name} if name else {}),
             **({"BaseUrl": address} if address else {}),
             **({"Removable": "yes"} if options.removable else {}),

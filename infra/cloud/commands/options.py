@@ -54,7 +54,8 @@ def tenant_id(text: str) -> str:
 
 
 def account(options: argparse.Namespace) -> Account:
-    return Account(options.region)
+    made: Account = options.account(options.region)
+    return made
 
 
 def build(options: argparse.Namespace) -> Build:

@@ -55,7 +55,8 @@ class LocalCloud:
     pid: int
     output: Path
     """All that the process has written."""
-    _clients: list[Any] = field(default_factory=list, repr=False)
+    _session: Any = field(default_factory=botocore.session.Session, repr=False)
+    _clients: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     @property
     def address(self) -> str:
@@ -66,8 +67,13 @@ class LocalCloud:
         return f"{self.address}/restapis/{api_id}/{stage}/_user_request_"
 
     def client(self, service: str, who: Credentials = ACCOUNT_OWNER) -> Any:
-        """A client of a service, closed when the cloud ends."""
-        made = botocore.session.Session().create_client(
+        """The one client of a service for who asks it, closed when the cloud ends."""
+        if (service, who) not in self._clients:
+            self._clients[service, who] = self._made(service, who)
+        return self._clients[service, who]
+
+    def _made(self, service: str, who: Credentials) -> Any:
+        return self._session.create_client(
             service,
             region_name=REGION,
             endpoint_url=self.address,
@@ -76,11 +82,14 @@ class LocalCloud:
             aws_session_token=who.token,
             config=_AS_SENT,
         )
-        self._clients.append(made)
-        return made
+
+    def closing(self, client: Any) -> Any:
+        """A client that somebody else has made, closed with the cloud too."""
+        self._clients[id(client)] = client
+        return client
 
     def close(self) -> None:
-        for each in self._clients:
+        for each in self._clients.values():
             each.close()
 
     def environment(self) -> dict[str, str]:

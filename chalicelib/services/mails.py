@@ -1,0 +1,78 @@
+"""The mails of the outbox: each is sent, and then its row removed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from uuid import UUID, uuid5
+
+from chalicelib.domain import audit
+from chalicelib.post.ses import NotSent
+from chalicelib.services import administrators
+from chalicelib.tables import reading, writing
+from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+
+Send = Callable[[Mail], None]
+"""Sends a mail to its one address, or raises `NotSent`."""
+
+
+def deliver(mail_id: str, send: Send) -> bool:
+    """Send a mail that waits; return whether it is done with, so that nobody tries again.
+
+    One that has no row left was sent before. The row goes when the mail has left: who dies
+    between the two sends it again, so a mail may be sent twice, and none is lost. The row of
+    one that is refused stays until its day is over, for somebody to look into it.
+    """
+    row = reading.find(Mail.by_id(mail_id))
+    if row is None:
+        return True
+    mail = Mail.from_raw(row)
+    if mail.recipient == ADMINISTRATORS:
+        _address(mail)
+        return True
+    try:
+        send(mail)
+    except NotSent as failure:
+        _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
+        return not failure.may_pass_later
+    writing.delete_all([mail.key])
+    _tell(mail, "sent")
+    return True
+
+
+def waiting() -> list[str]:
+    """Return which mails are still there: for who looks after the tenant, never in a request."""
+    return [str(row["id"]["S"]) for row in reading.scan(Mail, "id")]
+
+
+def _address(mail: Mail) -> None:
+    """Put a mail of its own for each administrator in the place of the one to all.
+
+    So that what keeps one from his keeps nobody else from theirs, and none gets his again
+    because of another. Their identifiers come from that of the one: who dies before the end,
+    and begins anew, writes the same rows.
+    """
+    writing.put_all(_to_each(mail))
+    writing.delete_all([mail.key])
+
+
+def _to_each(mail: Mail) -> Iterator[Mail]:
+    for address in administrators.addresses_of(mail.recipient):
+        yield Mail(
+            str(uuid5(UUID(mail.id), address)),
+            recipient=address,
+            template=mail.template,
+            params=mail.params,
+            created=mail.created,
+            expires=mail.expires,
+        )
+
+
+def _tell(mail: Mail, result: str, why: str | None = None) -> None:
+    audit.write(
+        "mail",
+        action="Mails.send",
+        object=mail.id,
+        template=mail.template,
+        result=result,
+        step=why,
+    )

@@ -1,0 +1,51 @@
+"""The mailer as a function of its own, called by the outbox's stream with each row that is new.
+
+Who looks after the tenant may call it too: with nothing in the event it sends what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from chalicelib.post.ses import NotSent, Ses
+from chalicelib.services import mails
+from chalicelib.settings import settings
+from chalicelib.tables.outbox import Mail
+from chalicelib.views.mails import render
+
+_ses = Ses(settings.mail_sender)
+
+
+def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
+    return answer(event, _ses)
+
+
+def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
+    """Send the mails of an event's records, and name those that are to be tried again.
+
+    Without records, send whatever waits, also what was refused: its cause may be mended by now.
+    """
+
+    def send(mail: Mail) -> None:
+        _send(mail, ses)
+
+    if "Records" not in event:
+        return _send_what_is_left(send)
+    records = [record["dynamodb"] for record in event["Records"]]
+    failed = [each for each in records if not mails.deliver(each["Keys"]["id"]["S"], send)]
+    return {"batchItemFailures": [{"itemIdentifier": each["SequenceNumber"]} for each in failed]}
+
+
+def _send_what_is_left(send: mails.Send) -> dict[str, int]:
+    for mail_id in mails.waiting():
+        mails.deliver(mail_id, send)
+    return {"waiting": len(mails.waiting())}
+
+
+def _send(mail: Mail, ses: Ses) -> None:
+    try:
+        rendered = render(mail.template, mail.params.attribute_values)
+    except LookupError:  # of a release that came later and was taken back
+        raise NotSent("UnknownTemplate", may_pass_later=False) from None
+    ses.send(mail.recipient, rendered.subject, rendered.text)

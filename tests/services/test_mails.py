@@ -1,0 +1,320 @@
+"""Mails leave: each is sent at least once, whatever fails, and none holds back others."""
+
+from __future__ import annotations
+
+import logging
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.groups import WORKERS
+from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.workers import mailer
+from infra.cloud.tables import tables
+from tests import hooks, make, people
+from tests.hooks import Failing, Killed, PartialBatch, kill_points
+from tests.letters import refusing, ses_of_tests, unreachable
+from tests.rights import rights_of_group
+
+[MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
+
+
+@pytest.fixture
+def letters(store):
+    with ses_of_tests() as letters:
+        yield letters
+
+
+@pytest.fixture
+def lines(caplog):
+    caplog.set_level(logging.INFO, logger="keyhaven")
+    return lambda: [each.message for each in caplog.records if each.name == "keyhaven"]
+
+
+def written(name="dave", template="invitation", recipient=None):
+    """A mail in the outbox."""
+    link = f"https://keyhaven.test/setup/start/{name}/secret"
+    params = {"first_name": name.title(), "link": link}
+    mail = Mail.to(recipient or f"{name}@example.com", template, **params)
+    mail.save()
+    return mail
+
+
+def record(mail):
+    """What the stream says of a row, which is its key and no more."""
+    said = {
+        "Keys": {"id": {"S": mail.id}},
+        "SequenceNumber": f"1{mail.id}",
+        "StreamViewType": "KEYS_ONLY",
+    }
+    return {"eventName": "INSERT", "eventSource": "aws:dynamodb", "dynamodb": said}
+
+
+def send(letters, *mails):
+    """Call the mailer with the records of these; the numbers of those to be tried again."""
+    answer = called({"Records": [record(mail) for mail in mails]}, letters)
+    return [each["itemIdentifier"][1:] for each in answer["batchItemFailures"]]
+
+
+def called(event, letters):
+    with rights_of_group(MAILER):
+        return mailer.answer(event, letters.ses)
+
+
+def left(store):
+    return {mail.id for mail in people.mails(store)}
+
+
+# What leaves
+
+
+def test_an_invitation_leaves_and_its_row_goes(letters, store, ada):
+    people.invite(store, ada)
+    [mail] = people.mails(store)
+
+    assert send(letters, mail) == []
+
+    [sent] = letters.sent()
+    assert sent.subject == "Welcome to Keyhaven, Dave!"
+    assert people.link_of(mail) in sent.body
+    assert letters.addresses() == ["dave@example.com"]
+    assert left(store) == set()
+
+
+def test_a_record_whose_row_is_gone_was_sent_before(letters, store):
+    mail = written()
+    send(letters, mail)
+
+    assert send(letters, mail, mail) == []
+
+    assert letters.addresses() == ["dave@example.com"]
+
+
+def test_mails_of_a_call_leave_in_their_order(letters, store):
+    mails = [written(name) for name in ("dave", "eve", "frank")]
+
+    assert send(letters, *mails) == []
+
+    assert letters.addresses() == ["dave@example.com", "eve@example.com", "frank@example.com"]
+    assert left(store) == set()
+
+
+def test_the_stream_of_the_template_has_what_the_mailer_reads(letters, store):
+    """A real stream, of the shape and the view the template gives the table."""
+    mail = written()
+    declared = tables(1, may_be_removable=False)["OutboxTable1"]["Properties"]
+    rows = boto3.client("dynamodb", "us-east-2")
+    rows.create_table(
+        TableName="outbox",
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=declared["KeySchema"],
+        AttributeDefinitions=declared["AttributeDefinitions"],
+        StreamSpecification={"StreamEnabled": True, **declared["StreamSpecification"]},
+    )
+    rows.put_item(TableName="outbox", Item=mail.serialize())
+    rows.delete_item(TableName="outbox", Key={"id": {"S": mail.id}})
+
+    read = records_of("outbox", "us-east-2")
+    new = [each for each in read if each["eventName"] == "INSERT"]
+    rows.delete_table(TableName="outbox")
+
+    assert not any("secret" in str(each) or "dave" in str(each) for each in read)
+    assert called({"Records": new}, letters) == {"batchItemFailures": []}
+    assert letters.addresses() == ["dave@example.com"]
+
+
+def records_of(table, region):
+    arn = boto3.client("dynamodb", region).describe_table(TableName=table)["Table"]
+    # Otherwise it asks at an address with the account in it, which the mock does not know.
+    config = Config(account_id_endpoint_mode="disabled")
+    streams = boto3.client("dynamodbstreams", region, config=config)
+    described = streams.describe_stream(StreamArn=arn["LatestStreamArn"])["StreamDescription"]
+    iterator = streams.get_shard_iterator(
+        StreamArn=arn["LatestStreamArn"],
+        ShardId=described["Shards"][0]["ShardId"],
+        ShardIteratorType="TRIM_HORIZON",
+    )
+    return streams.get_records(ShardIterator=iterator["ShardIterator"])["Records"]
+
+
+# What does not
+
+
+@pytest.mark.parametrize("code", ["MessageRejected", "BadRequestException"])
+def test_a_mail_that_is_refused_holds_back_no_other(letters, store, lines, code):
+    mails = [written(name) for name in ("dave", "eve", "frank")]
+
+    with refusing(letters.ses, code, only="eve@"):
+        assert send(letters, *mails) == []
+
+    assert letters.addresses() == ["dave@example.com", "frank@example.com"]
+    assert left(store) == {mails[1].id}
+    [line] = [each for each in lines() if "refused" in each]
+    assert mails[1].id in line
+    assert '"template": "invitation"' in line
+    assert code in line
+
+
+def test_a_mail_of_an_unknown_template_is_refused(letters, store, lines):
+    """A release that came later wrote it, and was taken back."""
+    mail = written(template="of tomorrow")
+
+    assert send(letters, mail, written("eve")) == []
+
+    assert letters.addresses() == ["eve@example.com"]
+    assert left(store) == {mail.id}
+    assert "UnknownTemplate" in lines()[0]
+
+
+@pytest.mark.parametrize("code", ["TooManyRequestsException", "SendingPausedException", "503"])
+def test_what_may_pass_later_is_tried_again(letters, store, lines, code):
+    mails = [written(name) for name in ("dave", "eve", "frank")]
+
+    with refusing(letters.ses, code, only="eve@"):
+        assert send(letters, *mails) == [mails[1].id]
+    assert left(store) == {mails[1].id}
+    assert send(letters, *mails[1:]) == []
+
+    assert letters.addresses() == ["dave@example.com", "frank@example.com", "eve@example.com"]
+    assert left(store) == set()
+    assert '"result": "delayed"' in lines()[1]
+
+
+def test_while_ses_is_out_of_reach_every_mail_waits(letters, store):
+    mails = [written(name) for name in ("dave", "eve")]
+
+    with unreachable(letters.ses):
+        assert send(letters, *mails) == [mail.id for mail in mails]
+
+    assert left(store) == {mail.id for mail in mails}
+    assert send(letters, *mails) == []
+    assert letters.addresses() == ["dave@example.com", "eve@example.com"]
+
+
+def test_a_tenant_without_a_sender_keeps_its_mails(store):
+    mail = written()
+    event = {"Records": [record(mail)]}
+
+    assert mailer.handler(event, None)["batchItemFailures"] == [{"itemIdentifier": f"1{mail.id}"}]
+
+    assert left(store) == {mail.id}
+
+
+def test_when_the_storage_fails_the_call_does(letters, store):
+    """So that it is made again as a whole; what has left by then has no row any more."""
+    mails = [written(name) for name in ("dave", "eve")]
+
+    with Failing(hooks.throttled, at=2, times=hooks.ALWAYS), pytest.raises(Unavailable):
+        send(letters, *mails)
+    assert send(letters, *mails) == []
+
+    assert letters.addresses() == ["dave@example.com", "eve@example.com"]
+
+
+def test_whoever_dies_has_lost_no_mail(letters, store):
+    """FT01: it may be sent twice where the row was not yet removed."""
+    for killing in kill_points(2):
+        before = len(letters.sent())
+        mail = written()
+        with killing, pytest.raises(Killed):
+            send(letters, mail)
+        assert send(letters, mail) == []
+        assert left(store) == set()
+        assert len(letters.sent()) - before in (1, 2)
+
+
+# To administrators
+
+
+def test_a_mail_to_administrators_becomes_one_for_each(letters, store, ada, betty):
+    make.user("carol", admin=True)
+    mail = written(template="registered", recipient=ADMINISTRATORS)
+
+    assert send(letters, mail) == []
+    theirs = people.mails(store)
+    assert letters.sent() == []
+    assert send(letters, *theirs) == []
+
+    assert sorted(letters.addresses()) == ["ada@example.com", "carol@example.com"]
+    assert {each.subject for each in letters.sent()} == {
+        "Dave just created an account on Keyhaven!"
+    }
+    assert {each.expires for each in theirs} == {mail.expires}
+    assert left(store) == set()
+
+
+def test_what_keeps_one_administrator_from_his_keeps_no_other(letters, store, ada):
+    make.user("carol", admin=True)
+    send(letters, written(template="registered", recipient=ADMINISTRATORS))
+    theirs = people.mails(store)
+
+    for _ in range(3):
+        with refusing(letters.ses, "TooManyRequestsException", only="ada@"):
+            assert len(send(letters, *theirs)) == 1
+
+    assert letters.addresses() == ["carol@example.com"]
+
+
+def test_a_mail_to_administrators_where_there_are_none_is_none(letters, store):
+    mail = written(template="registered", recipient=ADMINISTRATORS)
+
+    assert send(letters, mail) == []
+
+    assert left(store) == set()
+    assert letters.sent() == []
+
+
+def test_whoever_dies_among_administrators_begins_again_with_the_same_rows(letters, store, ada):
+    """FT01"""
+    make.user("carol", admin=True)
+    for killing in kill_points(5):
+        mail = written(template="registered", recipient=ADMINISTRATORS)
+        with killing, pytest.raises(Killed):
+            send(letters, mail)
+        assert send(letters, mail) == []
+        theirs = people.mails(store)
+        assert sorted(each.recipient for each in theirs) == ["ada@example.com", "carol@example.com"]
+        send(letters, *theirs)
+
+
+def test_rows_for_administrators_are_all_written_before_the_one_goes(letters, store, ada):
+    make.user("carol", admin=True)
+    mail = written(template="registered", recipient=ADMINISTRATORS)
+
+    with PartialBatch(1):
+        assert send(letters, mail) == []
+
+    assert len(people.mails(store)) == 2
+
+
+# What is left
+
+
+def test_called_without_records_it_sends_what_waits(letters, store):
+    mails = [written(name) for name in ("dave", "eve")]
+    with refusing(letters.ses, "MessageRejected"):
+        send(letters, *mails)
+
+    with refusing(letters.ses, "MessageRejected", only="eve@"):
+        assert called({}, letters) == {"waiting": 1}
+    assert called({}, letters) == {"waiting": 0}
+
+    assert letters.addresses() == ["dave@example.com", "eve@example.com"]
+
+
+def test_nothing_in_the_log_tells_whom_or_what(letters, store, lines):
+    """L1: the mail is named by its row."""
+    mails = [written(name) for name in ("dave", "eve", "frank")]
+
+    with refusing(letters.ses, "MessageRejected", only="dave@"):
+        send(letters, mails[0])
+    with refusing(letters.ses, "SendingPausedException", only="eve@"):
+        send(letters, mails[1])
+    send(letters, mails[2])
+
+    said = "\n".join(lines())
+    assert len(lines()) == 3
+    assert all(mail.id in said for mail in mails)
+    assert not any(word in said for word in ("@", "secret", "Dave", "Hello", "https"))
