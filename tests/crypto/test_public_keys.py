@@ -112,7 +112,8 @@ def test_line_ends_and_headers_are_stored_as_they_came():
 def test_a_key_by_openpgpjs_is_read(openpgpjs, release: int, kind: str):
     (both,) = openpgpjs({"action": "generate", "release": release, "type": kind})
     public = both[both.index("-----BEGIN PGP PUBLIC") :].replace("\r\n", "\n")
-    key = read_public_key(public, own_fingerprint=None, now=NOW + timedelta(minutes=10))
+    soon = datetime.now(UTC) + timedelta(minutes=10)
+    key = read_public_key(public, own_fingerprint=None, now=soon)
     assert key.uid == "Grace <grace@example.com>"
     assert (key.type, key.bits) == (("EdDSA", 256) if kind == "ecc" else ("RSA", 3072))
 
