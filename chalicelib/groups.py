@@ -12,6 +12,8 @@ from enum import Enum
 
 class Right(Enum):
     READ = ("GetItem", "BatchGetItem", "Query", "ConditionCheckItem")
+    ADD = ("PutItem",)
+    CHANGE = ("UpdateItem",)
     WRITE = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
     SCAN = ("Scan",)
 
@@ -22,6 +24,10 @@ class Group:
     modules: tuple[str, ...]
     """Routes modules served by the group's function; of a worker, the one that is it."""
     reads: frozenset[str] = frozenset()
+    adds: frozenset[str] = frozenset()
+    """Tables whose rows are written and then left alone, as logs and mails are."""
+    changes: frozenset[str] = frozenset()
+    """Tables whose rows are changed, and neither made nor removed."""
     writes: frozenset[str] = frozenset()
     scans: frozenset[str] = frozenset()
     """Tables read from end to end, which no request does."""
@@ -38,7 +44,13 @@ class Group:
     sends_mails: bool = False
 
     def rights_to(self, table: str) -> tuple[Right, ...]:
-        named = {Right.READ: self.reads, Right.WRITE: self.writes, Right.SCAN: self.scans}
+        named = {
+            Right.READ: self.reads,
+            Right.ADD: self.adds,
+            Right.CHANGE: self.changes,
+            Right.WRITE: self.writes,
+            Right.SCAN: self.scans,
+        }
         return tuple(right for right, tables in named.items() if table in tables)
 
     def allows(self, action: str, table: str) -> bool:
@@ -50,6 +62,9 @@ _CALLER = frozenset({"users", "tokens", "settings", "operations"})
 large change that is not yet applied will make of his row."""
 _SESSION = frozenset({"tokens"})
 """What a request by cookie writes: its session's idle time."""
+_LOG = frozenset({"action_logs"})
+"""What is written of a change, by who can neither change nor remove it; but for a list of
+secrets, whose many rows take a right to write in batches, which is one to remove as well."""
 _SHARED = frozenset({"resources", "holdings", "groups", "memberships", "group_items"})
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
 
@@ -58,16 +73,17 @@ GROUPS = (
         "auth",
         modules=("auth", "setup", "healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys"},
-        writes=_SESSION | {"users", "gpgkeys", "claims", "action_logs", "outbox"},
+        adds=_LOG | {"outbox", "gpgkeys", "claims"},
+        changes=frozenset({"users"}),
+        writes=_SESSION,
         holds_private_keys=True,
     ),
     Group(
         "users",
         modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
-        writes=_SESSION
-        | _SHARED
-        | {"users", "gpgkeys", "claims", "settings", "action_logs", "outbox", "operations"},
+        writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
+        adds=_LOG | {"outbox"},
         avatars=frozenset({"PutObject", "DeleteObject"}),
         leaves_answers=True,
     ),
@@ -75,22 +91,26 @@ GROUPS = (
         "resources",
         modules=("resources", "share", "resource_types", "favorites", "comments"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
-        writes=_SESSION | _SHARED | {"comments", "users", "settings", "action_logs", "operations"},
+        adds=frozenset({"settings"}),
+        changes=frozenset({"users"}),
+        writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
         leaves_answers=True,
     ),
     Group(
         "secrets",
         modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
-        writes=_SESSION
-        | {"resources", "holdings", "action_logs", "operations"}
-        | {"groups", "group_items", "users"},
+        adds=_LOG,
+        changes=frozenset({"resources", "groups", "users"}),
+        writes=_SESSION | {"holdings", "group_items", "operations"},
     ),
     Group(
         "groups",
         modules=("groups", "group_deletion"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
-        writes=_SESSION | _SHARED | {"users", "claims", "action_logs", "operations"},
+        adds=_LOG,
+        changes=frozenset({"users"}),
+        writes=_SESSION | _SHARED | {"claims", "operations"},
         leaves_answers=True,
     ),
     Group(
@@ -109,7 +129,8 @@ WORKERS = (
         "sweeper",
         modules=("sweeper",),
         reads=frozenset({"operations", "users", "groups", "resources"}),
-        writes=_SHARED | {"operations", "users"},
+        changes=frozenset({"users", "resources", "groups"}),
+        writes=frozenset({"holdings", "memberships", "group_items", "operations"}),
         scans=frozenset({"operations"}),
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,
@@ -118,7 +139,8 @@ WORKERS = (
         "founder",
         modules=("founder",),
         reads=frozenset({"settings", "users"}),
-        writes=frozenset({"settings", "users", "claims", "tokens", "outbox", "action_logs"}),
+        adds=_LOG | {"users", "claims", "outbox"},
+        writes=frozenset({"settings", "tokens"}),
         holds_private_keys=True,
         makes_private_keys=True,
     ),

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import boto3
-from botocore.exceptions import ConnectTimeoutError
+from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 from moto import mock_aws
 
 from chalicelib.post.ses import Ses
@@ -70,6 +70,15 @@ def refusing(ses: Ses, code: str, *, only: str = "") -> Iterator[None]:
 def unreachable(ses: Ses) -> Iterator[None]:
     def fail(**_: Any) -> None:
         raise ConnectTimeoutError(endpoint_url="https://ses.invalid")
+
+    with _at_each_call(ses, fail):
+        yield
+
+
+@contextmanager
+def answer_lost(ses: Ses) -> Iterator[None]:
+    def fail(**_: Any) -> None:
+        raise ReadTimeoutError(endpoint_url="https://ses.invalid")
 
     with _at_each_call(ses, fail):
         yield

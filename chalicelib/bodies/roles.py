@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -12,8 +13,9 @@ INVALID = "The role could not be saved."
 
 
 def folded(name: str) -> str:
-    """A name as others are compared with it: nobody tells `Admin ` from `admin`."""
-    return name.strip().casefold()
+    """A name as others are compared with it: nobody tells `Admin ` from `admin` by sight."""
+    normal = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(each for each in normal if unicodedata.category(each) != "Cf").strip()
 
 
 _RESERVED = {folded(role.name) for role in BUILT_IN}
@@ -23,9 +25,14 @@ def _is_free(name: Any) -> bool:
     return not isinstance(name, str) or folded(name) not in _RESERVED
 
 
+def _is_seen(name: Any) -> bool:
+    return not isinstance(name, str) or folded(name) != ""
+
+
+seen = Rule("_empty", "The {field} should not be empty.", _is_seen)
 reserved_role = Rule("reservedRole", "The {field} is the one of a built-in role.", _is_free)
 
 
 @dataclass(frozen=True, slots=True)
 class RoleBody:
-    name: Annotated[str, absent_is_empty, not_empty, utf8, max_length(50), reserved_role]
+    name: Annotated[str, absent_is_empty, not_empty, utf8, max_length(50), seen, reserved_role]

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 import jwt
-from cryptography.exceptions import InvalidSignature
+from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from jwt.types import Options
@@ -96,9 +97,16 @@ def load(pem: str) -> SigningKey:
 
 
 def by_name(text: str) -> dict[str, str]:
-    """The signing keys a text holds, as PEM one after the other, by what they are called."""
-    pems = [each[0] + "\n" for each in _PEM.finditer(text)]
-    return {_name(_read(pem)): pem for pem in pems}
+    """The signing keys a text holds, as PEM one after the other, by what they are called.
+
+    What else it holds, or holds of a key that is damaged, counts as not there.
+    """
+    found = {}
+    for each in _PEM.finditer(text):
+        pem = each[0] + "\n"
+        with suppress(ValueError, UnsupportedAlgorithm):
+            found[_name(_read(pem))] = pem
+    return found
 
 
 def thumbprint(jwk: Jwk) -> str:

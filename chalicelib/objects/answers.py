@@ -65,7 +65,7 @@ def _client() -> Any:
         read_timeout=5,
         retries={"mode": "standard", "max_attempts": 3},
         signature_version="s3v4",
-        s3={"addressing_style": "virtual"},
+        s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
         request_checksum_calculation="when_required",
     )
     return botocore.session.get_session().create_client(

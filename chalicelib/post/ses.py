@@ -8,22 +8,31 @@ from typing import Any
 
 import botocore.session
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    NoCredentialsError,
+)
 
 from chalicelib.settings import settings
 
 _OF_THE_MAIL = frozenset({"MessageRejected", "BadRequestException"})
 """What SES says of this one mail, and would say again."""
+_BEFORE_IT_LEFT = (ConnectTimeoutError, EndpointConnectionError, NoCredentialsError)
 _UTF_8 = "UTF-8"
 
 
 class NotSent(Exception):  # noqa: N818  it says what is so
     """SES has not taken a mail. `reason` is a word of its own for why; it names nobody."""
 
-    def __init__(self, reason: str, *, may_pass_later: bool) -> None:
+    def __init__(self, reason: str, *, may_pass_later: bool, may_have_left: bool = False) -> None:
         super().__init__(reason)
         self.reason = reason
         self.may_pass_later = may_pass_later
+        self.may_have_left = may_have_left
+        """Whether SES may have taken it all the same, and only its answer was lost."""
 
 
 class Ses:
@@ -43,7 +52,9 @@ class Ses:
             code = str(error.response["Error"]["Code"])
             raise NotSent(code, may_pass_later=code not in _OF_THE_MAIL) from None
         except BotoCoreError as error:
-            raise NotSent(type(error).__name__, may_pass_later=True) from None
+            is_answer_lost = not isinstance(error, _BEFORE_IT_LEFT)
+            name = type(error).__name__
+            raise NotSent(name, may_pass_later=True, may_have_left=is_answer_lost) from None
 
     @cached_property
     def _client(self) -> Any:

@@ -1,18 +1,27 @@
-"""The mails of the outbox: each is sent, and then its row removed."""
+"""The mails of the outbox: each is marked, sent, and then its row removed.
+
+The mark counts what was handed over and not heard of again. So a mail that leaves while its
+row cannot be removed is sent a few times at worst, and not for a whole day.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from uuid import UUID, uuid5
 
-from chalicelib.domain import audit
+from chalicelib.domain import audit, clock
+from chalicelib.domain.errors import Stale
 from chalicelib.post.ses import NotSent
 from chalicelib.services import administrators
 from chalicelib.tables import reading, writing
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.transaction import Transaction
 
 Send = Callable[[Mail], None]
 """Sends a mail to its one address, or raises `NotSent`."""
+MOST_TRIES = 3
+"""Of a mail nobody knows to have left or not."""
 
 
 def deliver(mail_id: str, send: Send) -> bool:
@@ -26,22 +35,54 @@ def deliver(mail_id: str, send: Send) -> bool:
     if row is None:
         return True
     mail = Mail.from_raw(row)
+    if mail.expires <= clock.timestamp():
+        _remove(mail, "expired")
+        return True
     if mail.recipient == ADMINISTRATORS:
         _address(mail)
         return True
-    try:
-        send(mail)
-    except NotSent as failure:
-        _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
-        return not failure.may_pass_later
-    writing.delete_all([mail.key])
-    _tell(mail, "sent")
-    return True
+    if mail.tries >= MOST_TRIES:
+        _tell(mail, "unknown")
+        return True
+    return _begun(mail) and _handed_over(mail, send)
 
 
 def waiting() -> list[str]:
     """Return which mails are still there: for who looks after the tenant, never in a request."""
-    return [str(row["id"]["S"]) for row in reading.scan(Mail, "id")]
+    now = clock.timestamp()
+    rows = reading.scan(Mail, "id", "expires")
+    return [str(row["id"]["S"]) for row in rows if float(row["expires"]["N"]) > now]
+
+
+def _begun(mail: Mail) -> bool:
+    """Mark a mail, and return whether it is ours to send: two who read it do not both."""
+    with suppress(Stale):
+        with Transaction() as tx:
+            tx.update(mail, Mail.tries.add(1), provided=mail.is_untried_since())
+        return True
+    return False
+
+
+def _handed_over(mail: Mail, send: Send) -> bool:
+    try:
+        send(mail)
+    except NotSent as failure:
+        if not failure.may_have_left:
+            _take_mark_back(mail)
+        _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
+        return not failure.may_pass_later
+    _remove(mail, "sent")
+    return True
+
+
+def _take_mark_back(mail: Mail) -> None:
+    with Transaction() as tx:
+        tx.update(mail, Mail.tries.add(-1), provided=Mail.present())
+
+
+def _remove(mail: Mail, result: str) -> None:
+    writing.delete_all([mail.key])
+    _tell(mail, result)
 
 
 def _address(mail: Mail) -> None:

@@ -15,7 +15,7 @@ from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.roles import Role
 from chalicelib.services import people
-from chalicelib.services.roles import KEY, Known, of, read
+from chalicelib.services.roles import DELETED_KEY, KEY, Known, deleted, of, read
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import timestamp_text
@@ -29,7 +29,6 @@ MOST_DELETED = 100
 """Deleted roles that are still shown, the latest; the action log names them all."""
 
 _NOT_DELETED = "The role could not be deleted."
-_DELETED_KEY = Setting.named(DELETED_ROLES)
 _BUILT_IN = {"name": {"isReservedRole": "A built-in role can be neither renamed nor deleted."}}
 _IN_USE = {"id": {"hasNoActiveUserAssociatedRule": "There are users who have this role."}}
 _TAKEN = "The name is already used by another role."
@@ -45,7 +44,7 @@ class CountedRole:
 
 def everything(*, are_deleted: bool, counted: bool) -> list[CountedRole]:
     """Return the roles there are, or those there were."""
-    found = _deleted() if are_deleted else read().everything()
+    found = deleted() if are_deleted else read().everything()
     if not counted:
         return [CountedRole(role) for role in found]
     counts = Counter(user.role_id for user in people.everybody())
@@ -67,7 +66,7 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         _store(tx, actor, known, [*known.custom.values(), role])
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
-    _tell(actor, role)
+    _tell(actor, "Roles.created", role)
     return role
 
 
@@ -86,7 +85,7 @@ def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         _store(tx, actor, known, changed.values())
         tx.create(ActionLog.of(role_id, "Roles.updated", actor.id, actor.caller))
-    _tell(actor, renamed)
+    _tell(actor, "Roles.updated", renamed)
     return renamed
 
 
@@ -96,7 +95,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     The document is read before the users: who is given the role after they were read has
     raised its row.
     """
-    rows = reading.read([KEY, _DELETED_KEY])
+    rows = reading.read([KEY, DELETED_KEY])
     known, earlier = of(rows), rows.find(Setting, DELETED_ROLES)
     role = _require(known, role_id, _NOT_DELETED)
     if any(user.role_id == role_id for user in people.everybody()):
@@ -108,7 +107,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
         gone = replace(role, deleted=now, deleted_by=actor.id)
         tx.put(_with(earlier, gone), provided=as_read(earlier))
         tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))
-    _tell(actor, role)
+    _tell(actor, "Roles.deleted", role)
 
 
 def _read(draft: Draft[RoleBody]) -> RoleBody:
@@ -161,19 +160,15 @@ def _document(custom: Iterable[Role]) -> dict[str, Any]:
     return {"roles": [asdict(role) for role in custom]}
 
 
-def _deleted() -> list[Role]:
-    row = reading.read([_DELETED_KEY]).find(Setting, DELETED_ROLES)
-    return [Role(**stored) for stored in value_of(row).get("roles", ())]
-
-
 def _with(earlier: Setting | None, role: Role) -> Setting:
     kept = [*value_of(earlier).get("roles", ()), asdict(role)][-MOST_DELETED:]
     return Setting(DELETED_ROLES, value={"roles": kept})
 
 
-def _tell(actor: Actor, role: Role) -> None:
+def _tell(actor: Actor, action: str, role: Role) -> None:
     audit.write(
         "roles",
+        action=action,
         actor=actor.id,
         object=role.id,
         result="success",

@@ -15,13 +15,15 @@ from chalicelib.domain.ids import RoleId
 from chalicelib.domain.roles import BUILT_IN, Role
 from chalicelib.tables import reading
 from chalicelib.tables.reading import Rows
-from chalicelib.tables.settings import ROLES, Setting, as_read, value_of
+from chalicelib.tables.settings import DELETED_ROLES, ROLES, Setting, as_read, value_of
 from chalicelib.tables.transaction import Transaction
 
 KEY = Setting.named(ROLES)
 """The row `of` needs, to be read together with others."""
+DELETED_KEY = Setting.named(DELETED_ROLES)
 
 _NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
+_DELETED = {"role_id": {"roleIsNotSoftDeleted": "The role is deleted."}}
 _NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
 
 
@@ -44,7 +46,7 @@ class Known:
         """Return a role that somebody can be given; the refusal has this message."""
         known = RoleId(role_id)
         if known not in roles.BY_ID and known not in self.custom:
-            raise Invalid(otherwise, _NO_ROLE)
+            raise Invalid(otherwise, _DELETED if _was_there(known) else _NO_ROLE)
         if known == roles.GUEST.id:
             raise Invalid(otherwise, _NOT_A_ROLE)
         return known
@@ -57,8 +59,17 @@ class Known:
 
 def of(rows: Rows) -> Known:
     row = rows.find(Setting, ROLES)
-    custom = [Role(**stored) for stored in value_of(row).get("roles", ())]
-    return Known(row, {role.id: role for role in custom})
+    return Known(row, {role.id: role for role in roles_in(row)})
+
+
+def roles_in(row: Setting | None) -> list[Role]:
+    """The roles a document holds."""
+    return [Role(**stored) for stored in value_of(row).get("roles", ())]
+
+
+def deleted() -> list[Role]:
+    """Those there were, the latest of them."""
+    return roles_in(reading.read([DELETED_KEY]).find(Setting, DELETED_ROLES))
 
 
 def read() -> Known:
@@ -69,3 +80,7 @@ def read_for(role_id: str | None) -> Known:
     """Return the roles there are; where a built-in one is meant, only those, without a reading."""
     is_built_in = role_id is None or role_id in roles.BY_ID
     return Known(None, {}) if is_built_in else read()
+
+
+def _was_there(role_id: RoleId) -> bool:
+    return role_id in {role.id for role in deleted()}

@@ -24,7 +24,7 @@ from datetime import datetime, timedelta
 from chalicelib.crypto import tokens
 from chalicelib.crypto.private_keys import Held, Place
 from chalicelib.domain import clock, warm
-from chalicelib.domain.errors import Conflict, Unavailable
+from chalicelib.domain.errors import Conflict, Refusal, Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
 from chalicelib.services import signing_keys
 from chalicelib.tables.base import timestamp_text
@@ -39,6 +39,10 @@ FADES = timedelta(seconds=tokens.LIFETIME + tokens.LEEWAY)
 """In this time the last token of a key that signs no more has ended."""
 
 Make = Callable[[], str]
+
+
+class CutShort(Exception):  # noqa: N818  it says what is so
+    """A step has begun and not come to its end; it is to be given again."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -80,7 +84,7 @@ def replace_at_once(place: Place, make: Make = tokens.generate) -> KeySet:
     now = clock.now()
     key_set = KeySet((_coming(state),), published=now, signs_from=now)
     _write(state.row, key_set)
-    _remove_strays(place)
+    _remove_strays_now(place)
     return key_set
 
 
@@ -121,7 +125,7 @@ def _sign(state: _State) -> KeySet:
 def _retire(state: _State) -> KeySet:
     key_set = replace(state.key_set, keys=(state.key_set.newer,))
     _write(state.row, key_set)
-    _remove_strays(state.place)
+    _remove_strays_now(state.place)
     return key_set
 
 
@@ -147,6 +151,16 @@ def _with_new_key(state: _State) -> _State:
     private = {**_wanted(announced), name: pem}
     state.place.follow(state.held, "".join(private.values()))
     return replace(announced, private=private)
+
+
+def _remove_strays_now(place: Place) -> None:
+    """The same when the row is written: what is refused then is no refusal of the step."""
+    try:
+        _remove_strays(place)
+    except Refusal as refusal:
+        raise CutShort(
+            f"The published keys are changed; of the private ones not all are: {refusal.message}"
+        ) from refusal
 
 
 def _remove_strays(place: Place) -> None:

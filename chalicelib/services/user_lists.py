@@ -49,7 +49,7 @@ class Wanted:
     """Whether they have set up, for administrators, who alone see both."""
 
     @property
-    def iseverybody(self) -> bool:
+    def is_everybody(self) -> bool:
         """Whether nobody who has a key is left out."""
         narrows = self.search or self.groups or self.resource_id or self.is_admin
         return not narrows and self.is_active is not False
@@ -101,7 +101,7 @@ def search_with_keys(
     Where nearly all are shown, those that claims lead to are read in the same step. Which of
     them is a user's, his own row says; who set up since the claims were read has his fetched.
     """
-    if not wanted.iseverybody:
+    if not wanted.is_everybody:
         return with_keys(search(actor, wanted, show), show_key)
     ids, owners, known = reading.together(everybody, _owners, roles.read)
     keys = (Gpgkey.by_id(key) for key, owner in owners.items() if owner in ids)

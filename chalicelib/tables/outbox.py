@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from pynamodb.attributes import MapAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
@@ -27,10 +28,17 @@ class Mail(Table):
     params: MapAttribute[str, Any] = MapAttribute()  # type: ignore[no-untyped-call]
     created = TimestampAttribute()
     expires = NumberAttribute()
+    tries = NumberAttribute(default=0)
+    """How often it was handed over without a word of what became of it."""
 
     @classmethod
     def by_id(cls, mail_id: str) -> Key:
         return Key(cls, mail_id)
+
+    def is_untried_since(self) -> Condition:
+        """The condition that nobody has handed it over since it was read."""
+        as_read: Condition = Mail.present() & (Mail.tries == self.tries)
+        return as_read
 
     @classmethod
     def to(cls, recipient: str, template: str, **params: str) -> Mail:

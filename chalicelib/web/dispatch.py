@@ -49,6 +49,7 @@ DECISIONS = 12
 change one thing in the same moment all have their turn."""
 ELSEWHERE = "The answer is large; it lies at the address in Location, for a minute."
 TOO_LONG = "The answer is too long for one response; ask for it in pages with limit and page."
+TOO_MUCH_IN_THE_WAY = "More stands in the way than one response can tell; the lists show it."
 _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 
@@ -256,7 +257,7 @@ def _refused(call: Call, error: Refusal) -> Answer:
     It never goes through the bucket, which would make a success of it.
     """
     made = envelope.refusal(call, error)
-    return envelope.refusal(call, Invalid(TOO_LONG)) if _is_too_long(made) else made
+    return envelope.refusal(call, Invalid(TOO_MUCH_IN_THE_WAY)) if _is_too_long(made) else made
 
 
 def _is_too_long(made: Answer) -> bool:

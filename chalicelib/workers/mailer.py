@@ -48,4 +48,6 @@ def _send(mail: Mail, ses: Ses) -> None:
         rendered = render(mail.template, mail.params.attribute_values)
     except LookupError:  # of a release that came later and was taken back
         raise NotSent("UnknownTemplate", may_pass_later=False) from None
+    if not rendered.link.startswith(f"{settings.base_url}/"):
+        raise NotSent("ForeignLink", may_pass_later=False)  # we lead nobody elsewhere
     ses.send(mail.recipient, rendered.subject, rendered.text)

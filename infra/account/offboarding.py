@@ -12,7 +12,6 @@ from infra.account.account import Account
 from infra.account.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Registry
 from infra.account.stack import Stack
 from infra.account.steps import Failed, Step
-from infra.cloud.functions import FUNCTIONS
 
 WAIT_DAYS = 30
 """Between the end of the service and that of the data: somebody may have erred."""
@@ -89,12 +88,11 @@ class _Leaving:
         return f"{count} objects."
 
     def silence(self) -> str:
+        """The functions its stack has: a release that brings others may not have reached it."""
         if self._stack.find() is None:
             return "There is no stack."
         here = self._stack.resources("Lambda::Function")
-        if len(here) < len(FUNCTIONS):
-            return "The stack was never whole."
-        return functions.silence(self._account, self._entry.tenant)
+        return functions.silence_listed(self._account, here.values())
 
     def delete(self) -> None:
         self._stack.delete()

@@ -31,6 +31,7 @@ _IN_USE = "The functions use the new tables already."
 SETTINGS = "settings"
 SESSIONS = "tokens"
 """The table with sessions, and with links and nonces that are used once."""
+MAILS = "outbox"
 
 
 def steps(
@@ -42,7 +43,7 @@ def steps(
         Step(f"restore each table to {moment:%Y-%m-%d %H:%M:%S} UTC", back.restore),
         Step("put back what restored tables lose: expiry, recovery, protection, tags", back.settle),
         Step("check all rows against each other", back.check),
-        Step("close all sessions, and end all links that were sent", back.close),
+        Step("close all sessions, end all links, and drop the mails that wait", back.close),
         Step("keep the keys that sign tokens as they are", back.keep_keys),
         Step("take the new tables into the stack", back.take_in),
         Step("switch the service off", back.silence),
@@ -103,11 +104,19 @@ class _Restore:
         return f"{sum(map(len, stored.values())):,} rows, nothing is wrong."
 
     def close(self) -> str:
-        """What was used up since the moment would be unused again: a link, a token, a nonce."""
+        """What was used up since the moment would be unused again: a link, a token, a nonce.
+
+        Mails that waited at the moment have been sent since, or hold a link that ends here.
+        """
         if self._is_switched():
             return _IN_USE
-        count = rows.empty(self._account, self._named(SESSIONS, self._new))
-        return f"{count} ended. Who was invited and has not set up asks for another link."
+        ended, dropped = (
+            rows.empty(self._account, self._named(name, self._new)) for name in (SESSIONS, MAILS)
+        )
+        return (
+            f"{ended} ended, {dropped} mails dropped. "
+            "Who was invited and has not set up asks for another link."
+        )
 
     def keep_keys(self) -> str:
         """Their private halves are no rows, and were not put back."""

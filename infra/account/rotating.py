@@ -54,9 +54,9 @@ class _Rotation:
     def carry_out(self) -> str:
         event = {"signing_keys": self._what}
         told = functions.call(self._account, self._tenant, FOUNDER, event)
-        if "refused" in told:
+        if refusal := _refusal(told):
             self._let_others()
-            raise Failed(told["refused"])
+            raise Failed(refusal)
         return "\n    ".join(_sentences(self._tenant, told))
 
     def end(self) -> None:
@@ -66,6 +66,13 @@ class _Rotation:
         """What is refused changed nothing, so nothing is unfinished."""
         if self._what != LOOK:
             self.end()
+
+
+def _refusal(told: dict[str, Any]) -> str | None:
+    """Why nothing was done. A founder of before keys could be changed answers as to nothing."""
+    if "signs" not in told and "refused" not in told:
+        return "The build it runs cannot change keys: release first."
+    return told.get("refused")
 
 
 def _sentences(tenant: str, told: dict[str, Any]) -> list[str]:

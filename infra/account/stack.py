@@ -84,7 +84,10 @@ class Stack:
         return dict(body["TemplateBody"])
 
     def resources(self, kind: str) -> dict[str, str]:
-        """What a kind of resources is called in the account, by logical name."""
+        """What a kind of resources is called in the account, by logical name.
+
+        One that was never made has no name there, and is left out.
+        """
         listed = self.account.pages(
             "cloudformation",
             "list_stack_resources",
@@ -94,7 +97,7 @@ class Stack:
         return {
             each["LogicalResourceId"]: each["PhysicalResourceId"]
             for each in listed
-            if each["ResourceType"] == f"AWS::{kind}"
+            if each["ResourceType"] == f"AWS::{kind}" and each.get("PhysicalResourceId")
         }
 
     def changes(

@@ -10,6 +10,8 @@ from infra.cloud.template import Json, Resources, logical, ref, resource, sub
 from infra.cloud.tiers import Tier
 
 MINUTE = 60
+A_WHILE = 5 * MINUTE
+"""Between two tries of what failed, Lambda may wait longer than a minute: nothing is told then."""
 LATE_MS = 10 * MINUTE * 1000
 
 
@@ -23,6 +25,7 @@ def alarms(tier: Tier, epoch: int) -> Resources:
         "GatewayErrors": _gateway_errors(),
         "FailedWork": _failed_work(),
         **{each.delay: _delay(each) for each in FUNCTIONS if each.group.follows},
+        **{each.held_back: _held_back(each) for each in FUNCTIONS if each.group.follows},
     }
 
 
@@ -43,10 +46,24 @@ def _delay(function: Function) -> Json:
     return _alarm(
         f"{function.name}: the function comes late",
         threshold=LATE_MS,
-        periods=3,
+        periods=2,
         Namespace="AWS/Lambda",
         MetricName="IteratorAge",
         Statistic="Maximum",
+        Period=A_WHILE,
+        Dimensions=_of_alias(function),
+    )
+
+
+def _held_back(function: Function) -> Json:
+    """No instance was free to run it: then it does not even tell how late it is."""
+    return _alarm(
+        f"{function.name}: the function is not let run",
+        threshold=1,
+        periods=2,
+        Namespace="AWS/Lambda",
+        MetricName="Throttles",
+        Period=A_WHILE,
         Dimensions=_of_alias(function),
     )
 

@@ -120,9 +120,12 @@ def _sweep() -> float:
 
 
 def mail() -> float:
-    """What a mail costs when it has been written: the call, the row read and removed, and SES."""
+    """What a mail costs when it has been written: the call, its row, and SES.
+
+    The row is read twice, marked in a transaction, which counts twice, and removed.
+    """
     run = _running(_memory("mailer"), MAIL_MS)
-    rows = 2 * prices.READ_UNIT + prices.WRITE_UNIT
+    rows = 2 * prices.READ_UNIT + 3 * prices.WRITE_UNIT
     logs = LOGGED_BYTES / GB * prices.LOG_GB
     return prices.FUNCTION_CALLS + run + rows + logs + prices.MAIL
 

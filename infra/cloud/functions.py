@@ -58,6 +58,10 @@ class Function:
         return logical(self.name, "delay")
 
     @property
+    def held_back(self) -> str:
+        return logical(self.name, "held", "back")
+
+    @property
     def memory(self) -> int:
         return ONE_CORE if self.group.holds_private_keys else 1024
 

@@ -13,7 +13,13 @@ from infra.cloud.tenant import tenant
 from infra.cloud.tiers import STANDARD
 
 _WRITTEN = "This page is written from the code by `make docs`; a test compares the two.\n"
-_LETTERS = {Right.READ: "R", Right.WRITE: "W", Right.SCAN: "S"}
+_LETTERS = {
+    Right.READ: "R",
+    Right.ADD: "A",
+    Right.CHANGE: "C",
+    Right.WRITE: "W",
+    Right.SCAN: "S",
+}
 _ELSEWHERE = ("s3", "secretsmanager", "sqs", "ses")
 _ON_ROWS = {f"dynamodb:{action}" for right in Right for action in right.value}
 

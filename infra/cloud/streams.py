@@ -12,8 +12,8 @@ from infra.cloud.template import Json, Resources, arn, attribute, ref, resource
 READING = ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")
 BATCH = 10
 """Rows of a call: so many mails are through before it has to end, however slow SES is."""
-TRIES = 1_000
-"""Of what failed, until it is left to people: enough for hours, if AWS takes its time between."""
+TRIES = 10_000
+"""Of what failed, until it is left to people: the most AWS knows, so that its day ends it first."""
 
 
 def stream(name: str, epoch: int) -> Json:

@@ -21,7 +21,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.settings import settings
 from chalicelib.tables.holdings import Holding
-from chalicelib.web.dispatch import ELSEWHERE, TOO_LONG
+from chalicelib.web.dispatch import ELSEWHERE, TOO_LONG, TOO_MUCH_IN_THE_WAY
 from chalicelib.web.envelope import SECURITY_HEADERS
 from tests import make
 from tests.keys import message
@@ -188,6 +188,31 @@ def test_an_address_is_for_a_minute_and_for_one_object(ada, bucket):
     assert sorted(keys(bucket)) == sorted(map(key_of, (first, second)))
 
 
+@pytest.mark.parametrize("region", ["eu-west-1", "us-east-1"])
+def test_the_host_names_the_region(region):
+    """Which policies of clients name: the first region is no exception."""
+    script = (
+        "import os\n"
+        "from tests import environment; environment.prepare()\n"
+        f"os.environ['AWS_REGION'] = '{region}'\n"
+        "from moto import mock_aws\n"
+        "from chalicelib.objects import answers\n"
+        "from tests.api.test_large_answers import bucket_of_the_tenant\n"
+        "with mock_aws(), bucket_of_the_tenant():\n"
+        "    print(answers.leave('{}', 'application/json'))\n"
+    )
+
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script],
+        env={"ENGINE": "embedded", "PATH": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert urlsplit(ran.stdout).netloc == f"{BUCKET}.s3.{region}.amazonaws.com"
+
+
 def test_logs_do_not_tell_the_address(ada, bucket, caplog):
     """HD08"""
     notes(ada, TOO_MANY)
@@ -248,7 +273,7 @@ def test_a_refusal_does_not_go_through_the_bucket(ada, betty, carol, bucket):
 
     response = ada.client.delete(f"/users/{betty.id}.json")
 
-    assert (response.status, response.message) == (400, TOO_LONG)
+    assert (response.status, response.message) == (400, TOO_MUCH_IN_THE_WAY)
     assert "location" not in response.headers
     assert keys(bucket) == []
 

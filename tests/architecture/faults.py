@@ -383,6 +383,9 @@ FAULTS = {
     "tried for ever": Fault(
         lambda t: mapping(t).update(MaximumRetryAttempts=-1), "tries without end"
     ),
+    "given up early": Fault(
+        lambda t: mapping(t).update(MaximumRetryAttempts=1_000), "gives up before the day is over"
+    ),
     "tried for days": Fault(
         lambda t: mapping(t).update(MaximumRecordAgeInSeconds=-1), "tries without end"
     ),

@@ -126,7 +126,7 @@ def test_alarms_are_those_of_the_tier():
     assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == served
     called_by_rows = len([worker for worker in WORKERS if worker.follows])
     tables = len(names_of("DynamoDB::Table"))
-    assert len(names_of("CloudWatch::Alarm")) == served + tables + called_by_rows + 2
+    assert len(names_of("CloudWatch::Alarm")) == served + tables + 2 * called_by_rows + 2
 
 
 def test_only_premium_tenants_have_instances_of_their_own():

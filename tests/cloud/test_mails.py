@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import pytest
 import requests
 
-from infra.cloud.functions import FUNCTIONS
 from infra.cloud.local.process import ACCOUNT
 from tests.cloud.calls import caller_with, is_refused
 from tests.cloud.stacks import PATIENCE
@@ -156,18 +155,6 @@ def stream_of(tenant):
     table = tenant.stack.outputs["TablePrefix"] + "outbox"
     described = tenant.cloud.client("dynamodb").describe_table(TableName=table)["Table"]
     return described["LatestStreamArn"]
-
-
-@pytest.mark.parametrize("name", [each.name for each in FUNCTIONS if each.name != MAILER])
-def test_no_other_function_sends_mails(name, acme):
-    [function] = (each for each in FUNCTIONS if each.name == name)
-    with caller_with(acme.stack.resources[function.role], acme.cloud) as caller:
-        mail = {
-            "FromEmailAddress": SENDER,
-            "Destination": {"ToAddresses": ["eve@example.com"]},
-            "Content": {"Simple": {"Subject": {"Data": "x"}, "Body": {"Text": {"Data": "x"}}}},
-        }
-        assert is_refused(caller.client("sesv2").send_email, **mail)
 
 
 def test_the_mailer_does_nothing_else_with_ses(acme):

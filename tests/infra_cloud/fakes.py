@@ -402,7 +402,12 @@ def _make_alarm(properties: dict[str, Any]) -> str:
     return name
 
 
+def _make_function(properties: dict[str, Any]) -> str:
+    return properties["FunctionName"]
+
+
 _MAKERS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "AWS::Lambda::Function": _make_function,
     "AWS::DynamoDB::Table": _make_table,
     "AWS::S3::Bucket": _make_bucket,
     "AWS::SecretsManager::Secret": _make_secret,
@@ -438,6 +443,9 @@ class Functions:
         self.versions: dict[str, list[str]] = {}
         self.alias = "1"
         self.breaks = ""
+        self.unknown: set[str] = set()
+        """Words of an event that the founder's build does not know yet."""
+        self.gone: set[str] = set()
 
     def Invoke(self, FunctionName, Payload):  # noqa: N802, N803
         assert FunctionName.endswith("-founder:live")
@@ -446,9 +454,12 @@ class Functions:
         if self.breaks:
             told = json.dumps({"errorMessage": self.breaks}).encode()
             return {"Payload": io.BytesIO(told), "FunctionError": "Unhandled"}
-        return {"Payload": io.BytesIO(json.dumps(founder.handler(event, None)).encode())}
+        known = {word: event[word] for word in event if word not in self.unknown}
+        return {"Payload": io.BytesIO(json.dumps(founder.handler(known, None)).encode())}
 
     def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
+        if FunctionName in self.gone:
+            raise Refused("ResourceNotFoundException", f"Function not found: {FunctionName}")
         self.reserved[FunctionName] = ReservedConcurrentExecutions
 
     def DeleteFunctionConcurrency(self, FunctionName):  # noqa: N802, N803

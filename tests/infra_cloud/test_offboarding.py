@@ -9,6 +9,7 @@ import pytest
 from infra.account import leftovers, offboarding
 from infra.account.registry import GONE, LEAVING, Registry
 from infra.account.steps import Failed, carry_out
+from infra.cloud.functions import FUNCTIONS
 from infra.cloud.tables import our_tables
 from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.fakes import ACCOUNT, REGION
@@ -150,6 +151,35 @@ def test_removal_that_was_cut_short_goes_on(tenant, last):
 
     assert entry(tenant).state == GONE
     assert leftovers.found(tenant.account, "acme").tables == ()
+
+
+def test_a_tenant_that_a_release_has_not_reached_is_switched_off_too(tenant):
+    """Its stack has no function of a group that came later, and functions of one that went."""
+    physical = tenant.stacks.stacks["keyhaven-acme"].physical
+    physical.pop("MailerFunction")
+    physical["AuthFunction"] = "keyhaven-acme-signin"
+
+    leave(tenant)
+
+    here = {"keyhaven-acme-signin"} | {
+        f"keyhaven-acme-{each.name}" for each in FUNCTIONS if each.name not in ("mailer", "auth")
+    }
+    assert tenant.functions.reserved == dict.fromkeys(here, 0)
+    assert entry(tenant).state == LEAVING
+
+
+def test_functions_that_a_stack_only_remembers_are_in_nobodys_way(tenant):
+    """As after a creation that was undone, or a deletion that was cut short."""
+    tenant.functions.gone = {"keyhaven-acme-mailer"}
+    tenant.stacks.stacks["keyhaven-acme"].physical["AuthFunction"] = ""
+
+    leave(tenant)
+
+    left_out = ("mailer", "auth")
+    assert set(tenant.functions.reserved) == {
+        f"keyhaven-acme-{each.name}" for each in FUNCTIONS if each.name not in left_out
+    }
+    assert entry(tenant).state == LEAVING
 
 
 def test_a_tenant_that_never_came_to_be_can_leave(cell):

@@ -9,6 +9,7 @@ import boto3
 import pytest
 
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.outbox import Mail
 from infra.account import restoring
 from infra.account.registry import ACTIVE, Registry
 from infra.account.steps import Failed, carry_out
@@ -27,6 +28,7 @@ def tenant(cell, store, ada, betty):
     for step in [*cell.onboarding(cell.entry())[:5], cell.onboarding(cell.entry())[6]]:
         step.do()
     make.resource(ada, {betty: 1})
+    Mail.to("carol@example.com", "AN_register_user").save()
     fill(cell, store, 1)
     return cell
 
@@ -63,10 +65,12 @@ def used_tables(cell):
 def test_a_tenant_is_put_back_into_new_tables(tenant):
     before = {name: count(tenant, name, 1) for name in our_tables()}
     assert before["tokens"] > 0
+    assert before["outbox"] > 0
 
     restore(tenant)
 
-    assert {name: count(tenant, name) for name in our_tables()} == {**before, "tokens": 0}
+    emptied = {"tokens": 0, "outbox": 0}
+    assert {name: count(tenant, name) for name in our_tables()} == {**before, **emptied}
     assert used_tables(tenant) == "keyhaven-${TenantId}-2-"
     assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
 

@@ -101,6 +101,18 @@ def test_a_step_that_was_cut_short_is_in_no_others_way(give, cell, registry, wor
     assert registry.fetch("acme").work == ""
 
 
+@pytest.mark.parametrize("words", [(), *STEPS], ids=" ".join)
+def test_a_build_from_before_keys_could_be_changed_is_told_apart(give, cell, registry, words):
+    """Its founder knows nothing of them, and answers with the fingerprint, as to `{}`."""
+    cell.functions.unknown = {"signing_keys"}
+    before = signing_keys.stored()
+
+    assert "The build it runs cannot change keys: release first." in give(*words)
+
+    assert signing_keys.stored() == before
+    assert registry.fetch("acme").work == ""
+
+
 def test_keys_are_not_changed_while_another_command_is_at_work(give, registry, digest):
     """A restore puts back an earlier key set: the two must not meet."""
     registry.begin("acme", "restore acme 2026-11-21T08:00:00Z", ACTIVE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 
 import boto3
 import pytest
@@ -15,7 +16,8 @@ from chalicelib.workers import mailer
 from infra.cloud.tables import tables
 from tests import hooks, make, people
 from tests.hooks import Failing, Killed, PartialBatch, kill_points
-from tests.letters import refusing, ses_of_tests, unreachable
+from tests.letters import answer_lost, refusing, ses_of_tests, unreachable
+from tests.meanwhile import Meanwhile
 from tests.rights import rights_of_group
 
 [MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
@@ -206,11 +208,96 @@ def test_when_the_storage_fails_the_call_does(letters, store):
     """So that it is made again as a whole; what has left by then has no row any more."""
     mails = [written(name) for name in ("dave", "eve")]
 
-    with Failing(hooks.throttled, at=2, times=hooks.ALWAYS), pytest.raises(Unavailable):
+    with Failing(hooks.throttled, at=3, times=hooks.ALWAYS), pytest.raises(Unavailable):
         send(letters, *mails)
     assert send(letters, *mails) == []
 
     assert letters.addresses() == ["dave@example.com", "eve@example.com"]
+
+
+def test_a_mail_whose_row_cannot_be_removed_leaves_three_times_at_most(letters, store, lines):
+    """A day has a thousand tries, and people no patience for as many mails."""
+    mail = written()
+    only = {"BatchWriteItem"}
+
+    for _ in range(5):
+        with Failing(hooks.throttled, times=hooks.ALWAYS, only=only), suppress(Unavailable):
+            send(letters, mail)
+
+    assert letters.addresses() == ["dave@example.com"] * 3
+    assert '"result": "unknown"' in lines()[-1]
+    assert left(store) == {mail.id}
+
+
+def test_a_mail_that_cannot_be_marked_does_not_leave(letters, store):
+    mail = written()
+
+    failing = Failing(hooks.throttled, times=hooks.ALWAYS, only={"TransactWriteItems"})
+    with failing, pytest.raises(Unavailable):
+        send(letters, mail)
+    assert letters.sent() == []
+
+    assert send(letters, mail) == []
+    assert letters.addresses() == ["dave@example.com"]
+
+
+def test_of_two_who_read_a_mail_one_sends_it(letters, store):
+    mail = written()
+
+    with Meanwhile(lambda: called({}, letters)):
+        assert send(letters, mail) == [mail.id]
+    assert send(letters, mail) == []
+
+    assert letters.addresses() == ["dave@example.com"]
+
+
+def test_whose_answer_is_lost_is_tried_three_times(letters, store, lines):
+    """It may have left each time."""
+    mail = written()
+
+    with answer_lost(letters.ses):
+        for _ in range(3):
+            assert send(letters, mail) == [mail.id]
+    assert send(letters, mail) == []
+
+    assert letters.sent() == []
+    assert '"result": "unknown"' in lines()[-1]
+
+
+def test_what_ses_refuses_counts_as_no_try(letters, store):
+    mail = written()
+
+    for _ in range(5):
+        with refusing(letters.ses, "TooManyRequestsException"):
+            send(letters, mail)
+    assert send(letters, mail) == []
+
+    assert letters.addresses() == ["dave@example.com"]
+
+
+def test_a_mail_does_not_leave_when_its_day_is_over(letters, store, lines, time):
+    """FT18: rows are removed some time after they have expired."""
+    mail = written()
+    time.pass_by(hours=24)
+
+    assert called({}, letters) == {"waiting": 0}
+    assert send(letters, mail) == []
+
+    assert letters.sent() == []
+    assert left(store) == set()
+    assert '"result": "expired"' in lines()[-1]
+
+
+@pytest.mark.parametrize("host", ["https://evil.test", "https://keyhaven.test.evil.test"])
+def test_a_mail_leads_nowhere_but_to_the_tenant(letters, store, lines, host):
+    """Whoever could write a row could have us send what he likes to whom he likes."""
+    mail = Mail.to("dave@example.com", "invitation", first_name="Dave", link=f"{host}/setup")
+    mail.save()
+
+    assert send(letters, mail) == []
+
+    assert letters.sent() == []
+    assert "ForeignLink" in lines()[-1]
 
 
 def test_whoever_dies_has_lost_no_mail(letters, store):

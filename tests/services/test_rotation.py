@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 import boto3
 import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from moto import mock_aws
 
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.private_keys import Held, Place, Secret
 from chalicelib.domain import clock, warm
-from chalicelib.domain.errors import Conflict, Stale, Unavailable
+from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.key_sets import KeySet, Step
 from chalicelib.groups import WORKERS
 from chalicelib.services import keys, rotation, signing_keys
@@ -340,7 +342,8 @@ def test_who_read_the_store_before_another_wrote_it_does_not_write_it(
     def meanwhile() -> None:
         made.append(CHANGES[theirs].make(place))
 
-    with pytest.raises(Conflict, match="Somebody else is changing the server's keys"):
+    refusal = "Somebody else is changing the server's keys"
+    with pytest.raises((Conflict, rotation.CutShort), match=refusal):
         CHANGES[ours].make(Interrupted(place, meanwhile))
 
     assert made == [signing_keys.stored()]
@@ -449,6 +452,81 @@ def test_making_the_tenants_keys_again_replaces_one_that_was_lost(folder: Place)
     assert not named(signing_keys.stored()) & before
     require_clean(folder)
     assert signing_keys.signer().kid in named(signing_keys.stored())
+
+
+def _elliptic() -> str:
+    key = ec.generate_private_key(ec.SECP256R1())
+    form = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
+    return key.private_bytes(*form, serialization.NoEncryption()).decode()
+
+
+NO_KEYS = {
+    "cut": "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n",
+    "of another kind": _elliptic(),
+    "certificate": "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("text", NO_KEYS.values(), ids=NO_KEYS)
+def test_a_secret_that_holds_no_key_of_ours_is_mended(folder: Place, text: str) -> None:
+    for mend in (rotation.replace_at_once, lambda _: keys.create("keyhaven.local")):
+        folder.follow(folder.read(), text)
+        signing_keys.forget()
+        with pytest.raises(Unavailable):
+            signing_keys.signer()
+        with pytest.raises(Conflict, match="Replace the keys at once"):
+            rotation.look(folder)
+
+        mend(folder)
+
+        require_clean(folder)
+        assert signing_keys.signer().kid in named(signing_keys.stored())
+
+
+@pytest.mark.parametrize("text", NO_KEYS.values(), ids=NO_KEYS)
+def test_what_is_no_key_of_ours_takes_none_of_ours_away(folder: Place, text: str) -> None:
+    own = folder.read().text
+    folder.follow(folder.read(), text + own)
+    signing_keys.forget()
+
+    assert tokens.by_name(text + own) == tokens.by_name(own)
+    assert signing_keys.signer() is not None
+
+
+@pytest.mark.parametrize("change", ["retire", "replace"])
+def test_what_was_begun_is_not_told_as_refused(folder: Place, time: Time, change: str) -> None:
+    """Else who replaces a key in haste would think that he has not."""
+    do(time, folder, *CHANGES[change].before)
+    time.now = rotation.due(signing_keys.stored()) or time.now
+    before = signing_keys.stored().keys
+
+    with pytest.raises(rotation.CutShort, match="of the private ones not all are: no room"):
+        CHANGES[change].make(Full(folder, tokens.by_name(folder.read().text)))
+
+    assert not issubclass(rotation.CutShort, Refusal)
+    assert signing_keys.stored().keys != before
+    rotation.replace_at_once(folder)
+    require_clean(folder)
+
+
+@dataclass
+class Full:
+    """A place that takes no fewer keys than it has."""
+
+    place: Place
+    known: Mapping[str, str]
+
+    def read(self) -> Held:
+        return self.place.read()
+
+    def create(self, make: Callable[[], str]) -> None:
+        self.place.create(make)
+
+    def follow(self, held: Held, text: str) -> None:
+        if not tokens.by_name(text).keys() >= self.known.keys():
+            raise Unavailable("no room")
+        self.place.follow(held, text)
 
 
 def test_a_file_that_was_removed_is_another_key_at_the_next_start(folder: Place) -> None:

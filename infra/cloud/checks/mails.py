@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.groups import WORKERS
 from infra.cloud.checks.rights import functions, tables
 from infra.cloud.reading import as_list, named, of_kind
-from infra.cloud.streams import READING
+from infra.cloud.streams import READING, TRIES
 from infra.cloud.template import Json, logical
 
 A_DAY = 24 * 3600
@@ -77,6 +77,8 @@ def _faults(mapping: Json) -> Iterator[str]:
     tries, age = (mapping.get(f"Maximum{of}", -1) for of in ("RetryAttempts", "RecordAgeInSeconds"))
     if tries < 0 or not 0 < age <= A_DAY:
         yield "tries without end"
+    if 0 <= tries < TRIES:
+        yield "gives up before the day is over"
     if "DeadLetters" not in _destination(mapping):
         yield "forgets what failed"
 
