@@ -195,7 +195,9 @@ def test_a_body_that_is_no_object_has_no_members(ada, raw):
     assert rules(response) == {"name", "secrets"}
 
 
-def test_broken_rules_of_stored_data_are_told_when_the_fields_are_right(ada):
+def test_broken_rules_of_stored_data_are_told_when_the_fields_are_right(ada, digest):
+    """AC13: what is to lie in a folder never lies silently at the root"""
+    before = digest()
     response = create(ada, v4(folder_parent_id=UNKNOWN, name=""))
     assert rules(response) == {"name"}
 
@@ -203,6 +205,7 @@ def test_broken_rules_of_stored_data_are_told_when_the_fields_are_right(ada):
     assert response.body == {
         "folder_parent_id": {"folder_exists": "The folder parent does not exist."}
     }
+    assert digest() == before
 
 
 def test_no_resource_is_created_of_a_deleted_type(ada, digest):
