@@ -30,7 +30,8 @@ test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
 prove: setup ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
 	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/api/test_warm.py $(ARGS)
 
-test-cloud: setup $(CLOUD) ## create whole stacks in a local cloud and use them; ARGS= for pytest
+test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
+	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
 	$(BIN)/python -m pytest tests/cloud -m cloud -n 0 $(ARGS)
 
 check: $(DEVELOPING) ## format, lint, types, imports, templates; changes nothing

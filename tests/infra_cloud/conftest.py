@@ -32,7 +32,6 @@ from infra.cloud.template import text
 from infra.cloud.tenant import tenant
 from infra.cloud.tiers import TIERS
 from tests.client import Client
-from tests.environment import ENGINE
 from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
 
 HERE = Path(__file__).parent
@@ -134,8 +133,7 @@ def _forget() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run these once, on moto: how a tenant is deployed asks nothing of the other storage."""
-    once = pytest.mark.skipif(ENGINE != "moto", reason="deploying is tried on moto")
+    """Run these with whole stacks (`make test-cloud`): a service that is asked needs none of it."""
     for item in items:
         if HERE in item.path.parents:
-            item.add_marker(once)
+            item.add_marker(pytest.mark.cloud)
