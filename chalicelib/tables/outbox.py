@@ -37,8 +37,11 @@ class Mail(Table):
 
     def is_untried_since(self) -> Condition:
         """The condition that nobody has handed it over since it was read."""
-        as_read: Condition = Mail.present() & (Mail.tries == self.tries)
-        return as_read
+        as_read: Condition = Mail.tries == self.tries
+        if self.tries == 0:  # or it was written before tries were counted
+            as_read |= Mail.tries.does_not_exist()
+        both: Condition = Mail.present() & as_read
+        return both
 
     @classmethod
     def to(cls, recipient: str, template: str, **params: str) -> Mail:

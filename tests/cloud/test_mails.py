@@ -88,7 +88,7 @@ def invite(by, address):
 
 
 def test_the_first_administrator_got_a_mail_too(initech):
-    [mail] = initech.arrived(ADMINISTRATOR["username"])
+    mail, *_ = initech.arrived(ADMINISTRATOR["username"])
 
     assert mail["Subject"] == "Welcome to Keyhaven, Ada!"
     assert "/setup/start/" in str(mail["BodyText"])
