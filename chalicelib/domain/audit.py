@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 
+from chalicelib.domain.actor import Actor
 from chalicelib.domain.clock import timestamp
 
 FIELDS = frozenset(
@@ -25,3 +26,15 @@ def write(event: str, **fields: str | float | None) -> None:
         raise ValueError(f"not a field of the log: {sorted(stray)}")
     line = {"time": timestamp(), "event": event}
     _log.info("%s", json.dumps(line | {k: v for k, v in fields.items() if v is not None}))
+
+
+def succeeded(event: str, actor: Actor, subject: str, **further: str) -> None:
+    """Write that the actor has done something to what has this identifier."""
+    write(
+        event,
+        actor=actor.id,
+        object=subject,
+        result="success",
+        request_id=actor.caller.request_id,
+        **further,
+    )

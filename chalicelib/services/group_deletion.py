@@ -73,13 +73,7 @@ def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
     leaving = replace(leaving, departure=leaving.departure.transferred(draft))
     leaving.require_free()
     _write(actor, leaving)
-    audit.write(
-        "deletion",
-        actor=actor.id,
-        object=leaving.group.id,
-        result="success",
-        request_id=actor.caller.request_id,
-    )
+    audit.succeeded("deletion", actor, leaving.group.id)
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:

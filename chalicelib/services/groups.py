@@ -55,13 +55,7 @@ def is_taken(rows: Rows, name: str, group_id: str | None = None) -> bool:
 
 
 def tell(actor: Actor, group: Group) -> None:
-    audit.write(
-        "group-change",
-        actor=actor.id,
-        object=group.id,
-        result="success",
-        request_id=actor.caller.request_id,
-    )
+    audit.succeeded("group-change", actor, group.id)
 
 
 def _require_fit(body: GroupBody, rows: Rows) -> None:

@@ -66,7 +66,7 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         _store(tx, actor, known, [*known.custom.values(), role])
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
-    _tell(actor, "Roles.created", role)
+    audit.succeeded("roles", actor, role.id, action="Roles.created")
     return role
 
 
@@ -85,7 +85,7 @@ def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         _store(tx, actor, known, changed.values())
         tx.create(ActionLog.of(role_id, "Roles.updated", actor.id, actor.caller))
-    _tell(actor, "Roles.updated", renamed)
+    audit.succeeded("roles", actor, renamed.id, action="Roles.updated")
     return renamed
 
 
@@ -107,7 +107,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
         gone = replace(role, deleted=now, deleted_by=actor.id)
         tx.put(_with(earlier, gone), provided=as_read(earlier))
         tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))
-    _tell(actor, "Roles.deleted", role)
+    audit.succeeded("roles", actor, role.id, action="Roles.deleted")
 
 
 def _read(draft: Draft[RoleBody]) -> RoleBody:
@@ -163,14 +163,3 @@ def _document(custom: Iterable[Role]) -> dict[str, Any]:
 def _with(earlier: Setting | None, role: Role) -> Setting:
     kept = [*value_of(earlier).get("roles", ()), asdict(role)][-MOST_DELETED:]
     return Setting(DELETED_ROLES, value={"roles": kept})
-
-
-def _tell(actor: Actor, action: str, role: Role) -> None:
-    audit.write(
-        "roles",
-        action=action,
-        actor=actor.id,
-        object=role.id,
-        result="success",
-        request_id=actor.caller.request_id,
-    )

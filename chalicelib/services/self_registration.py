@@ -63,7 +63,7 @@ def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.put(row, provided=as_read(stored))
         _record(tx, actor, value, "updated")
-    _tell(actor, value)
+    audit.succeeded("self-registration", actor, value["id"])
     return row
 
 
@@ -77,7 +77,7 @@ def delete(actor: Actor, setting_id: str) -> None:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.delete(KEY, provided=as_read(stored))
         _record(tx, actor, value | {"allowed_domains": []}, "deleted")
-    _tell(actor, value)
+    audit.succeeded("self-registration", actor, value["id"])
 
 
 def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
@@ -93,13 +93,3 @@ def _record(tx: Transaction, actor: Actor, value: dict[str, Any], verb: str) -> 
     domains = ", ".join(value["allowed_domains"])
     tx.create(Mail.to(ADMINISTRATORS, _CHANGED, domains=domains, link=link))
     tx.create(ActionLog.of(value["id"], f"SelfRegistration.{verb}", actor.id, actor.caller))
-
-
-def _tell(actor: Actor, value: dict[str, Any]) -> None:
-    audit.write(
-        "self-registration",
-        actor=actor.id,
-        object=value["id"],
-        result="success",
-        request_id=actor.caller.request_id,
-    )

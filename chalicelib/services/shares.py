@@ -100,13 +100,7 @@ def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> Non
         tx.create(ActionLog.of(resource_id, "Permissions.updated", actor.id, actor.caller))
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets)
-    audit.write(
-        "share",
-        actor=actor.id,
-        object=resource_id,
-        result="success",
-        request_id=actor.caller.request_id,
-    )
+    audit.succeeded("share", actor, resource_id)
 
 
 def _plan(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> _Plan:

@@ -120,13 +120,7 @@ def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
         leaving.require_free()
         with avatars.removed(watched):
             _write(actor, leaving)
-    audit.write(
-        "deletion",
-        actor=actor.id,
-        object=stored.id,
-        result="success",
-        request_id=actor.caller.request_id,
-    )
+    audit.succeeded("deletion", actor, stored.id)
 
 
 def _require_deletable(actor: Actor, user: str) -> UserId:

@@ -122,10 +122,4 @@ def _last_administrator(changes: Collection[str]) -> Invalid:
 
 def _tell(actor: Actor, user: User, changes: Collection[str]) -> None:
     for name in _EVENTS.keys() & changes:
-        audit.write(
-            _EVENTS[name],
-            actor=actor.id,
-            object=user.id,
-            result="success",
-            request_id=actor.caller.request_id,
-        )
+        audit.succeeded(_EVENTS[name], actor, user.id)

@@ -31,48 +31,38 @@ def alarms(tier: Tier, epoch: int) -> Resources:
 
 def _errors(function: Function) -> Json:
     """Of the alias, whatever version it leads to: so a release that fails goes back."""
-    return _alarm(
-        f"{function.name}: the function fails",
-        threshold=1,
-        periods=2,
-        Namespace="AWS/Lambda",
-        MetricName="Errors",
-        Dimensions=_of_alias(function),
-    )
+    return _of_function(function, "the function fails", "Errors")
 
 
 def _delay(function: Function) -> Json:
     """How old what it is called with has become: nothing is lost yet, and nothing goes on."""
-    return _alarm(
-        f"{function.name}: the function comes late",
-        threshold=LATE_MS,
-        periods=2,
-        Namespace="AWS/Lambda",
-        MetricName="IteratorAge",
-        Statistic="Maximum",
-        Period=A_WHILE,
-        Dimensions=_of_alias(function),
+    how = {"Statistic": "Maximum", "Period": A_WHILE}
+    return _of_function(
+        function, "the function comes late", "IteratorAge", threshold=LATE_MS, **how
     )
 
 
 def _held_back(function: Function) -> Json:
     """No instance was free to run it: then it does not even tell how late it is."""
-    return _alarm(
-        f"{function.name}: the function is not let run",
-        threshold=1,
-        periods=2,
-        Namespace="AWS/Lambda",
-        MetricName="Throttles",
-        Period=A_WHILE,
-        Dimensions=_of_alias(function),
-    )
+    return _of_function(function, "the function is not let run", "Throttles", Period=A_WHILE)
 
 
-def _of_alias(function: Function) -> list[Json]:
-    return [
+def _of_function(
+    function: Function, about: str, metric: str, threshold: int = 1, **how: Any
+) -> Json:
+    alias = [
         {"Name": "FunctionName", "Value": ref(function.id)},
         {"Name": "Resource", "Value": sub(f"${{{function.id}}}:{ALIAS}")},
     ]
+    return _alarm(
+        f"{function.name}: {about}",
+        threshold=threshold,
+        periods=2,
+        Namespace="AWS/Lambda",
+        MetricName=metric,
+        Dimensions=alias,
+        **how,
+    )
 
 
 def _gateway_errors() -> Json:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from infra.cloud.backups import backups
 from infra.cloud.boundary import boundary
+from infra.cloud.buckets import bucket
 from infra.cloud.bundle import Bundle
 from infra.cloud.firewall import firewall
 from infra.cloud.functions import ARCHITECTURE, RUNTIME
@@ -75,22 +76,8 @@ def _registry() -> Resources:
 
 
 def _code(bundle: Bundle) -> Resources:
-    bucket: Json = {
-        "BucketName": sub("keyhaven-code-${AWS::AccountId}-${AWS::Region}"),
-        "BucketEncryption": {
-            "ServerSideEncryptionConfiguration": [
-                {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
-            ]
-        },
-        "PublicAccessBlockConfiguration": {
-            "BlockPublicAcls": True,
-            "BlockPublicPolicy": True,
-            "IgnorePublicAcls": True,
-            "RestrictPublicBuckets": True,
-        },
-        "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
-        "VersioningConfiguration": {"Status": "Enabled"},
-    }
+    name = sub("keyhaven-code-${AWS::AccountId}-${AWS::Region}")
+    own_key = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
     layer: Json = {
         "LayerName": "keyhaven",
         "Description": f"What Keyhaven imports, {bundle.layer_digest}",
@@ -100,7 +87,7 @@ def _code(bundle: Bundle) -> Resources:
     }
     # The bucket is there first, then what lies in it, then the layer made of that.
     version = kept("Lambda::LayerVersion", layer, Condition="HasLayer")
-    return {"Code": kept("S3::Bucket", bucket), _layer_id(bundle): version}
+    return {"Code": bucket(name, own_key), _layer_id(bundle): version}
 
 
 def _layer_id(bundle: Bundle) -> str:

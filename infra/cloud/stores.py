@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.objects.answers import ANSWERS, SECONDS
+from infra.cloud.buckets import bucket
 from infra.cloud.template import Json, Resources, arn, kept, ref, resource, sub
 
 ACCOUNT = "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
@@ -61,37 +62,20 @@ def _logs_write() -> Json:
 
 def _bucket() -> Resources:
     """Objects: avatars, and answers too large for a function."""
-    bucket: Json = {
-        "BucketName": sub("keyhaven-${TenantId}-${AWS::AccountId}"),
-        "BucketEncryption": {
-            "ServerSideEncryptionConfiguration": [
-                {
-                    "BucketKeyEnabled": True,
-                    "ServerSideEncryptionByDefault": {
-                        "SSEAlgorithm": "aws:kms",
-                        "KMSMasterKeyID": arn("TenantKey"),
-                    },
-                }
-            ]
-        },
-        "PublicAccessBlockConfiguration": {
-            "BlockPublicAcls": True,
-            "BlockPublicPolicy": True,
-            "IgnorePublicAcls": True,
-            "RestrictPublicBuckets": True,
-        },
-        "OwnershipControls": {"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]},
-        "VersioningConfiguration": {"Status": "Enabled"},
-        "LifecycleConfiguration": {"Rules": [_as_long_as_tables(), _answers_for_a_day()]},
-        "CorsConfiguration": {"CorsRules": [_who_is_led_here()]},
-        "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
-    }
+    by_tenant_key = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("TenantKey")}
+    objects = bucket(
+        sub("keyhaven-${TenantId}-${AWS::AccountId}"),
+        {"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": by_tenant_key},
+        LifecycleConfiguration={"Rules": [_as_long_as_tables(), _answers_for_a_day()]},
+        CorsConfiguration={"CorsRules": [_who_is_led_here()]},
+        Tags=[{"Key": "tenant", "Value": ref("TenantId")}],
+    )
     policy: Json = {
         "Bucket": ref("Objects"),
         "PolicyDocument": {"Version": "2012-10-17", "Statement": [_only_encrypted_ways()]},
     }
     return {
-        "Objects": kept("S3::Bucket", bucket),
+        "Objects": objects,
         "ObjectsPolicy": kept("S3::BucketPolicy", policy),
     }
 
