@@ -12,11 +12,12 @@ from datetime import UTC, datetime, timedelta  # noqa: E402
 import pytest  # noqa: E402
 
 from chalicelib.domain import clock  # noqa: E402
-from chalicelib.services import keys, sessions  # noqa: E402
+from chalicelib.services import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.tables import pace  # noqa: E402
 from chalicelib.tables.connection import connection  # noqa: E402
 from tests import make, read_only, storage  # noqa: E402
+from tests.beginning import Beginning  # noqa: E402
 from tests.client import Client  # noqa: E402
 from tests.make import Somebody  # noqa: E402
 
@@ -30,12 +31,16 @@ def cloud() -> Iterator[storage.Storage]:
         yield opened
 
 
-@pytest.fixture
-def store(cloud: storage.Storage) -> storage.Storage:
-    """The tables, empty but for the tenant's public keys."""
-    cloud.empty()
+@pytest.fixture(scope="session")
+def beginning(cloud: storage.Storage) -> Beginning:
     assert settings.key_folder is not None
-    keys.create_local(settings.key_folder)
+    return Beginning(cloud, settings.key_folder)
+
+
+@pytest.fixture
+def store(cloud: storage.Storage, beginning: Beginning) -> storage.Storage:
+    """The tables, empty but for the tenant's public keys."""
+    beginning.again()
     return cloud
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from chalicelib.crypto import openpgp
@@ -65,14 +66,13 @@ def user(name: str, *, admin: bool = False, key: str | None = None) -> Somebody:
     row.active = True
     gpgkey = _gpgkey(row, pair)
     row.gpgkey_id = gpgkey.id
-    for each in (
-        row,
-        gpgkey,
+    claims = (
         Claim.username(row.username, row.id),
         Claim.fingerprint(pair.fingerprint, gpgkey.id, row.id),
-    ):
-        each.save()
-    return Somebody(row, pair, gpgkey.id, Client(access_token(row)))
+    )
+    session, token = _session(row)
+    writing.put_all((row, gpgkey, *claims, session))
+    return Somebody(row, pair, gpgkey.id, Client(token))
 
 
 def role(administrator: Somebody, name: str = "auditor") -> str:
@@ -82,8 +82,11 @@ def role(administrator: Somebody, name: str = "auditor") -> str:
     return str(response.body["id"])
 
 
+_read = lru_cache(openpgp.parse_public_key)
+
+
 def _gpgkey(row: User, pair: Key) -> Gpgkey:
-    record = openpgp.parse_public_key(pair.public)
+    record = _read(pair.public)
     return Gpgkey(
         new_id(),
         user_id=row.id,
@@ -140,15 +143,17 @@ def group(*members: Somebody, name: str | None = None, managers: int = 1) -> Tea
         created_by=members[0].id,
         modified_by=members[0].id,
     )
-    row.save()
-    Claim.group(row.name, row.id).save()
+    rows: list[Table] = [row, Claim.group(row.name, row.id)]
+    users = {each.id: each for each in User.batch_get([member.id for member in members])}
     for number, member in enumerate(members):
-        is_admin = number < managers
-        user_row = User.get(member.id)
-        belonging = Belonging(new_id(), is_admin=is_admin, created=now)
+        belonging = Belonging(new_id(), is_admin=number < managers, created=now)
+        user_row = users[member.id]
         user_row.groups = {**user_row.groups, team.id: belonging}
-        user_row.save()
-        Membership(team.id, member.id, id=belonging.id, is_admin=is_admin, created=now).save()
+        membership = Membership(
+            team.id, member.id, id=belonging.id, is_admin=belonging.is_admin, created=now
+        )
+        rows += [user_row, membership]
+    writing.put_all(rows)
     return team
 
 
@@ -174,10 +179,9 @@ def resource(
         setattr(row, name, value)
     row.live_type_id = row.resource_type_id
     row.secret_revision = new_id()
-    row.save()
     holders = {who for holder in granted for who in _users(holder)}
-    writing.put_all(_holding(who, row) for who in holders)
-    writing.put_all(GroupItem(each.id, row.id) for each in granted if isinstance(each, Team))
+    items = [GroupItem(each.id, row.id) for each in granted if isinstance(each, Team)]
+    writing.put_all([row, *(_holding(who, row) for who in holders), *items])
     return ResourceId(row.id)
 
 
@@ -199,13 +203,18 @@ def _permission(holder: Somebody | Team, type_: PermissionType) -> Permission:
 
 def access_token(row: User) -> str:
     """A session of the user's, made as a login makes it, without the cryptography."""
-    session = new_id()
-    now = clock.timestamp()
-    Token(
-        token_hash(BEARER, session),
+    session, token = _session(row)
+    session.save()
+    return token
+
+
+def _session(row: User) -> tuple[Token, str]:
+    name, now = new_id(), clock.timestamp()
+    session = Token(
+        token_hash(BEARER, name),
         kind=BEARER,
         user_id=row.id,
         epoch=row.session_epoch,
         expires=now + 3600,
-    ).save()
-    return signing_keys.signer().sign(row.id, session, issuer=ISSUER, now=now)
+    )
+    return session, signing_keys.signer().sign(row.id, name, issuer=ISSUER, now=now)

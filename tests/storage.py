@@ -76,6 +76,22 @@ class MotoStorage:
         return tables
 
 
+def _answer_with_values_as_they_are() -> None:
+    """Spare moto a fifth of its time: it looks for each of a value's ten types by many names."""
+    from moto.core.serialize import SERVICE_SPECIFIC_SERIALIZERS, JSONSerializer  # noqa: PLC0415
+
+    class Serializer(JSONSerializer):  # type: ignore[misc]
+        def _serialize_type_structure(
+            self, serialized: Any, value: Any, shape: Any, key: str
+        ) -> None:
+            if shape.name == "AttributeValue":
+                self._default_serialize(serialized, value, shape, key)
+            else:
+                super()._serialize_type_structure(serialized, value, shape, key)
+
+    SERVICE_SPECIFIC_SERIALIZERS["dynamodb"] = {"json": Serializer}
+
+
 @contextmanager
 def opened() -> Iterator[Storage]:
     """The storage of this process, with all tables made."""
@@ -87,6 +103,7 @@ def opened() -> Iterator[Storage]:
         return
     from moto import mock_aws  # noqa: PLC0415
 
+    _answer_with_values_as_they_are()
     with mock_aws(), _made(MotoStorage()) as storage:
         yield storage
 
