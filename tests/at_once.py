@@ -18,7 +18,7 @@ from tests.client import Response
 from tests.environment import ENGINE
 from tests.invariants import check_invariants
 from tests.outlines import Outline, Outlines, difference
-from tests.proving import more
+from tests.proving import PROVING, more
 from tests.scheduler import FEW_SWITCHES, Race, races, repeat
 from tests.storage import Storage
 
@@ -30,15 +30,22 @@ _CONFLICT = 409
 """For who is interrupted again and again."""
 
 
+def all_orders() -> Iterator[Race]:
+    """Of more than a thousand all with at most two switches, and some of the others."""
+    return races(sampled=20 if ENGINE == "moto" else more(20, 500))
+
+
 def most_orders() -> Iterator[Race]:
-    """All with at most two switches; on the slower storage only to prove, and else with one."""
-    if ENGINE == "embedded":
-        return races(limit=more(150, 1000), sampled=more(20, 500))
-    return races(limit=more(0, 150), switches=more(1, 2), sampled=more(2, 20))
+    """All of them; on the slower storage with one switch, unless to prove."""
+    if ENGINE == "moto" and not PROVING:
+        return races(limit=0, switches=1, sampled=2)
+    return all_orders()
 
 
 def some_orders() -> Iterator[Race]:
     """A few, of requests that make many calls."""
+    if ENGINE == "moto":
+        return races(limit=0, switches=0, sampled=4)
     return races(limit=0, switches=more(0, 1), sampled=more(4, 100))
 
 

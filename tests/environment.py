@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -15,6 +17,7 @@ BASE_URL = "https://keyhaven.test"
 def prepare() -> None:
     """Set what `chalicelib.settings` reads: a tenant of its own, with keys of its own."""
     folder = Path(tempfile.mkdtemp(prefix="keyhaven-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     server = (FIXTURES / "keys" / "server_curve.private.asc").read_text()
     (folder / "openpgp.asc").write_text(server)
     os.environ |= {

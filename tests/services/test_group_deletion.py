@@ -12,7 +12,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
 from chalicelib.tables.connection import connection
 from tests import groups, make, people
-from tests.at_once import Ask, Statuses, at_once
+from tests.at_once import Ask
 from tests.client import Client
 from tests.departures import causes, delete, held_by, holders_of, owner
 from tests.hooks import Killed
@@ -26,8 +26,6 @@ READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."
 MANY, ENOUGH = 150, 105
 """More members than one transaction has rows."""
-
-Race = Callable[[Ask, Ask], set[Statuses]]
 
 
 @pytest.fixture
@@ -147,13 +145,6 @@ def test_what_is_renamed_meanwhile_keeps_its_name(ada, team, store):
 
 
 # Races
-
-
-@pytest.fixture
-def race(ada: Somebody, store: Any) -> Race:
-    """Asks two at once, in every order, of a process that has read its keys."""
-    ada.client.get("/account/settings.json")
-    return lambda one, other: at_once(store, one, other)
 
 
 def deleting(who: Somebody, team: Team) -> Ask:

@@ -17,10 +17,13 @@ from tests.at_once import Ask, Statuses, at_once, some_orders
 from tests.environment import ENGINE
 from tests.groups import demote
 from tests.make import Somebody, Team
+from tests.proving import PROVING
 from tests.resources import PGP, path
 from tests.shares import add, remove, share
 
-pytestmark = pytest.mark.skipif(ENGINE != "embedded", reason="takes minutes on moto")
+pytestmark = pytest.mark.skipif(
+    ENGINE != "embedded" and not PROVING, reason="takes minutes on moto"
+)
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

@@ -14,7 +14,7 @@ from chalicelib.tables import guards
 from chalicelib.tables.connection import connection
 from chalicelib.tables.gpgkeys import Gpgkey
 from tests import groups, make, people
-from tests.at_once import Ask, Statuses, at_once
+from tests.at_once import Ask
 from tests.client import Client, Response
 from tests.departures import causes, delete, held_by, holders_of, manager, owner
 from tests.endpoints import CSRF_PAIR
@@ -31,8 +31,6 @@ MANY, ENOUGH = 150, 105
 """More items than one transaction has rows."""
 COMMIT = 2
 """The transaction that deletes; the first watches the user."""
-
-Race = Callable[[Ask, Ask], set[Statuses]]
 
 
 @pytest.fixture
@@ -251,13 +249,6 @@ def test_who_is_the_only_member_meanwhile_takes_the_group_with_him(ada, betty, c
 
 
 # Races
-
-
-@pytest.fixture
-def race(ada: Somebody, store: Any) -> Race:
-    """Asks two at once, in every order, of a process that has read its keys."""
-    ada.client.get("/account/settings.json")
-    return lambda one, other: at_once(store, one, other)
 
 
 def deleting(who: Somebody, gone: Somebody) -> Ask:
