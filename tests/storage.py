@@ -57,6 +57,7 @@ class MotoStorage:
     def empty(self) -> None:
         for table in self._tables.values():
             table.items.clear()
+        self._forget_old_rows()
 
     def rows(self, table: str) -> list[Item]:
         return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
@@ -67,6 +68,14 @@ class MotoStorage:
     def put_back(self, contents: Contents) -> None:
         for name, items in contents.items():
             self._tables[name].items = deepcopy(items)
+        self._forget_old_rows()
+
+    @staticmethod
+    def _forget_old_rows() -> None:
+        """Let moto drop the rows of before: it keeps whatever it has made, gigabytes in the end."""
+        from moto.core.model_instances import reset_model_data  # noqa: PLC0415 - not on `embedded`
+
+        reset_model_data()
 
     @property
     def _tables(self) -> dict[str, Any]:
