@@ -67,7 +67,10 @@ class Presence(Rule):
 
 
 class NotEmpty(Rule):
-    """What is broken by null, "" and []; the other rules are then not asked."""
+    """What is broken by null and "", where a list or an object is meant by [] too.
+
+    The other rules are then not asked.
+    """
 
 
 class Cap(Rule):

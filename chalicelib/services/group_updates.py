@@ -84,7 +84,8 @@ def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     stored = _read(actor, row, asked)
     members, given = _decide(stored, asked)
     changed = _renamed(actor, row, asked.name)
-    if changed.name != row.name or members != stored.members:
+    is_renamed = (changed.name, changed.modified_by) != (row.name, row.modified_by)
+    if is_renamed or members != stored.members:
         _write(actor, stored, changed, members, given)
         groups.tell(actor, row)
     shown = {str(user_id): stored.users[user_id].serialize() for user_id in members}
@@ -183,9 +184,9 @@ def _messages(
 
 
 def _renamed(actor: Actor, group: Group, name: str | None) -> Group:
-    """The group as it will be, in a copy."""
+    """The group as it will be, in a copy: who names it again changes it, if another did before."""
     renamed = group.copy()
-    if name is not None and name != group.name:
+    if name is not None and (name, actor.id) != (group.name, group.modified_by):
         renamed.name = name
         renamed.modified = max(clock.now(), group.modified)
         renamed.modified_by = actor.id

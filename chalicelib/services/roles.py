@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chalicelib.domain import roles
-from chalicelib.domain.errors import Invalid
+from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.roles import BUILT_IN, Role
 from chalicelib.tables import reading
@@ -44,12 +44,16 @@ class Known:
 
     def require(self, role_id: str, otherwise: str) -> RoleId:
         """Return a role that somebody can be given; the refusal has this message."""
+        if broken := self.broken(role_id):
+            raise Invalid(otherwise, broken)
+        return RoleId(role_id)
+
+    def broken(self, role_id: str) -> FieldErrors:
+        """Why nobody can be given this role; nothing where somebody can."""
         known = RoleId(role_id)
         if known not in roles.BY_ID and known not in self.custom:
-            raise Invalid(otherwise, _DELETED if _was_there(known) else _NO_ROLE)
-        if known == roles.GUEST.id:
-            raise Invalid(otherwise, _NOT_A_ROLE)
-        return known
+            return _DELETED if _was_there(known) else _NO_ROLE
+        return _NOT_A_ROLE if known == roles.GUEST.id else {}
 
     def give(self, tx: Transaction, role_id: str) -> None:
         """Hold that the role somebody is given is there, and tell who is deleting it."""

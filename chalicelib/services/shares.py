@@ -39,8 +39,8 @@ DENIED = "You are not authorized to share this resource."
 _ACCESS_DENIED = {"resource_id": {"has_resource_access": "Access denied."}}
 _SECOND = "A secret exists already for this user and resource."
 _TWICE = {"user_id": {"secret_unique": _SECOND, "secret_revision_unique": _SECOND}}
-_UNKNOWN = {"user_id": {"user_exists": "The user does not exist."}}
-_DELETED = {"user_id": {"user_is_not_soft_deleted": "The user does not exist."}}
+_UNKNOWN = {"user_id": {"user_exists": "The user does not exist."}, **_ACCESS_DENIED}
+_DELETED = {"user_id": {"user_is_not_soft_deleted": "The user does not exist."}, **_ACCESS_DENIED}
 _INCOMPLETE = {
     "secrets_provided": ("The secrets of all the users having access to the resource are required.")
 }

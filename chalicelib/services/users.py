@@ -9,7 +9,7 @@ from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import INVALID, InvitationBody
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
-from chalicelib.domain.errors import Forbidden, Invalid, NotFound
+from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.domain.roles import USER
 from chalicelib.services import invitations, people, roles, self_registration, sources
@@ -53,7 +53,9 @@ def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
     body = draft.read(INVALID)
     user = new_user(body.username, body.profile.first_name, body.profile.last_name)
     known = roles.read_for(body.role_id)
-    user.role_id = known.require(body.role_id or USER.id, INVALID)
+    user.role_id = body.role_id or USER.id
+    if broken := known.broken(user.role_id):
+        raise Invalid(INVALID, {**_clash(user), **broken})
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         known.give(tx, user.role_id)
@@ -69,6 +71,11 @@ def add(tx: Transaction, user: User, inviter: str | None, caller: Caller) -> inv
     link.add_to(tx)
     tx.create(ActionLog.of(user.id, "Users.created", inviter, caller))
     return link
+
+
+def _clash(user: User) -> FieldErrors:
+    """What is wrong with the address, for a refusal that has another reason too."""
+    return _TAKEN if Claim.find_subject(USERNAME, user.username.casefold()) else {}
 
 
 def new_user(username: str, first_name: str, last_name: str) -> User:

@@ -47,8 +47,13 @@ class Filter:
     choices: tuple[str, ...] = ()
 
     def value(self, name: str, plain: Sequence[str], listed: Sequence[str]) -> Any:
-        """The value of `filter[name]=` (`plain`) and `filter[name][]=` (`listed`)."""
+        """The value of `filter[name]=` (`plain`) and `filter[name][]=` (`listed`).
+
+        Those of a plural name may stand in one text, between commas.
+        """
         values = [*plain, *listed]
+        if self.takes in (Takes.ALL, Takes.ONLY) and name.endswith("s"):
+            values = [part for value in values for part in value.split(",")]
         if self.takes is Takes.ALL:
             return self._values(name, values)
         if self.takes is Takes.LAST and listed:
@@ -58,9 +63,7 @@ class Filter:
         return self._value(name, values[0 if self.takes is Takes.FIRST else -1])
 
     def _values(self, name: str, values: list[str]) -> tuple[Any, ...]:
-        """Each value once. Those of a plural name may stand in one text, between commas."""
-        if name.endswith("s"):
-            values = [part for value in values for part in value.split(",")]
+        """Each value once."""
         if len(values) > MOST_VALUES:
             raise Invalid(f"Invalid filter. The filter {name} takes at most {MOST_VALUES} values.")
         return tuple(dict.fromkeys(self._value(name, value) for value in values))

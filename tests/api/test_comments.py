@@ -153,7 +153,7 @@ def test_a_text_is_kept_and_shown_as_it_was_sent(ada, content):
 REFUSED = [
     (None, {"_empty"}),
     ("", {"_empty"}),
-    ([], {"_empty"}),
+    ([], {"utf8Extended", "lengthBetween"}),
     ("x" * 257, {"lengthBetween"}),
     ("😀" * 257, {"lengthBetween"}),
     ("x" * 100_000, {"lengthBetween"}),

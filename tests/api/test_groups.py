@@ -570,7 +570,24 @@ def test_a_name_may_change_its_letter_case(ada, betty, store):
     check_invariants(store)
 
 
-@pytest.mark.parametrize("name", [..., None, "", "team"], ids=["absent", "null", "empty", "same"])
+def test_an_administrator_who_names_a_group_as_it_is_was_the_last_to_change_it(
+    time, ada, betty, carol, digest
+):
+    """c-groups 5.5: clients send the name with every change."""
+    team = make.group(betty, carol, name="team")
+    time.pass_by(minutes=2)
+
+    response = groups.update(ada, team, promote(team, carol), name="team")
+
+    assert (response.body["name"], response.body["modified_by"]) == ("team", ada.id)
+    assert response.body["modified"] == "2026-11-21T12:02:00+00:00"
+    before = digest()
+    time.pass_by(minutes=2)
+    assert groups.update(ada, team, name="team").body["modified"] == "2026-11-21T12:02:00+00:00"
+    assert digest() == before
+
+
+@pytest.mark.parametrize("name", [..., None, ""], ids=["absent", "null", "empty"])
 def test_a_group_may_keep_its_name(ada, betty, digest, name):
     team = make.group(betty, name="team")
     fields = {} if name is ... else {"name": name}
@@ -585,10 +602,11 @@ def test_a_group_may_keep_its_name(ada, betty, digest, name):
     [
         ("a\u0000", {"utf8Extended"}),
         (["a"], {"utf8Extended", "maxLength"}),
+        ([], {"utf8Extended", "maxLength"}),
         ("x" * 256, {"maxLength"}),
         ("OTHER", {"group_unique"}),
     ],
-    ids=["a control", "a list", "long", "taken"],
+    ids=["a control", "a list", "an empty list", "long", "taken"],
 )
 def test_a_wrong_name_is_refused(ada, betty, carol, digest, name, rules):
     """IN12: also what is right in the same request is not done."""

@@ -144,7 +144,7 @@ def test_what_was_created_can_be_updated_when_creation_is_switched_off(ada):
         ("metadata", "", {"_empty"}),
         ("metadata", "text", {"isMetadataParsable"}),
         ("metadata", 5, {"ascii", "isMetadataParsable"}),
-        ("metadata", [], {"_empty"}),
+        ("metadata", [], {"ascii", "isMetadataParsable"}),
         ("metadata", [5], {"ascii", "isMetadataParsable"}),
         ("metadata", "\u00e9", {"ascii", "isMetadataParsable"}),
         ("metadata_key_id", "", {"uuid"}),

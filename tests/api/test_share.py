@@ -528,7 +528,9 @@ def test_a_secret_for_who_is_not_there_is_refused(ada, betty, refused):
     for user_id, broken in ((new_id(), "user_exists"), (gone.id, "user_is_not_soft_deleted")):
         sent = [{"user_id": user_id, "data": PGP}]
         response = refused(lambda sent=sent: share(ada, resource_id, [add(betty)], sent))
-        assert set(wrong_set(response)["0"]["user_id"]) == {broken}
+        wrong = wrong_set(response)["0"]
+        assert set(wrong["user_id"]) == {broken}
+        assert set(wrong["resource_id"]) == {"has_resource_access"}
 
 
 @pytest.mark.parametrize(

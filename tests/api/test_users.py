@@ -277,8 +277,15 @@ def test_who_has_no_access_is_not_told_who_has(ada, betty, carol, kind):
         assert response.message == "This operation is not allowed for this user."
 
 
-def test_has_access_takes_one_resource(betty):
-    query = f"filter[has-access][]={uuid4()}&filter[has-access][]={uuid4()}"
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"filter[has-access][]={uuid4()}&filter[has-access][]={uuid4()}",
+        f"filter[has-access]={uuid4()},{uuid4()}",
+    ],
+    ids=["a list", "with a comma"],
+)
+def test_has_access_takes_one_resource(betty, query):
 
     response = betty.client.get(f"/users.json?{query}")
 
@@ -601,6 +608,20 @@ def test_a_role_is_one_a_user_may_have(ada, digest, role_id, rule):
 
     assert response.status == 400
     assert list(response.body["role_id"]) == [rule]
+    assert digest() == before
+
+
+def test_a_taken_address_and_a_wrong_role_are_said_together(ada, betty, digest):
+    before = digest()
+
+    sent = invitation(username="Betty@example.com", role_id=roles.GUEST.id)
+    response = ada.client.post("/users.json", sent)
+
+    assert response.status == 400
+    assert {field: list(response.body[field]) for field in response.body} == {
+        "username": ["uniqueUsername"],
+        "role_id": ["validRole"],
+    }
     assert digest() == before
 
 

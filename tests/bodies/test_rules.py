@@ -131,9 +131,13 @@ def test_a_missing_field_is_required_in_the_words_of_the_field():
     }
 
 
-@pytest.mark.parametrize("nothing", [None, "", []])
+@pytest.mark.parametrize("nothing", [None, ""])
 def test_nothing_breaks_only_the_rule_of_emptiness(nothing):
     assert rules_of(LetterBody, GOOD | {"name": nothing}, "name") == {"_empty"}
+
+
+def test_an_empty_list_is_no_text():
+    assert rules_of(LetterBody, GOOD | {"name": []}, "name") == {"utf8Extended", "maxLength"}
 
 
 @pytest.mark.parametrize(
