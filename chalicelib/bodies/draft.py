@@ -93,8 +93,6 @@ class _Field:
     not_empty: NotEmpty | None = None
     taken_as: TakenAs | None = None
     is_nullable: bool = False
-    is_container: bool = False
-    """Whether it is meant to be a list or an object."""
 
     def taken(self, sent: Any) -> Any:
         return sent if self.taken_as is None or sent is UNSET else self.taken_as.take(sent)
@@ -115,7 +113,7 @@ class _Field:
         return self.inside(self.name, value)
 
     def _is_empty(self, value: Any) -> bool:
-        return value in (None, "") or (value == [] and self.is_container)
+        return value in (None, "") or (value == [] and self.inside is not None)
 
 
 def _read_members(body: type[Any], members: Mapping[str, Any]) -> Outcome:
@@ -186,17 +184,16 @@ def _typed(name: str, hint: Any) -> _Field:
     """The field as its type and its rules say."""
     hint, extras = _without_rules(hint)
     hint, is_nullable = _without_null(hint)
-    is_list, inside = get_origin(hint) is list, _inside(name, hint)
+    is_list = get_origin(hint) is list
     rules = [e for e in extras if isinstance(e, Rule) and not isinstance(e, Presence | NotEmpty)]
     return _Field(
         name=name,
         rules=tuple(_list_rules(rules) if is_list else _value_rules(name, hint, rules)),
-        inside=inside,
+        inside=_inside(name, hint),
         presence=_first(Presence, extras),
         not_empty=_first(NotEmpty, extras),
         taken_as=_first(TakenAs, extras),
         is_nullable=is_nullable,
-        is_container=is_list or inside is not None,
     )
 
 

@@ -84,8 +84,8 @@ def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     stored = _read(actor, row, asked)
     members, given = _decide(stored, asked)
     changed = _renamed(actor, row, asked.name)
-    is_renamed = (changed.name, changed.modified_by) != (row.name, row.modified_by)
-    if is_renamed or members != stored.members:
+    is_named = (changed.name, changed.modified_by) != (row.name, row.modified_by)
+    if is_named or members != stored.members:
         _write(actor, stored, changed, members, given)
         groups.tell(actor, row)
     shown = {str(user_id): stored.users[user_id].serialize() for user_id in members}

@@ -91,8 +91,9 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
 
 
 def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
-    found, row = _read_person(user_id, kind, token)
-    return None if found is None else found.user, row
+    key = link_hash(kind, user_id, token.lower())
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
+    return rows.find(User, user_id), rows.find(Token, key)
 
 
 def _read_person(user_id: UserId, kind: str, token: str) -> tuple[Person | None, Token | None]:

@@ -77,7 +77,7 @@ def _registry() -> Resources:
 
 def _code(bundle: Bundle) -> Resources:
     name = sub("keyhaven-code-${AWS::AccountId}-${AWS::Region}")
-    own_key = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
+    by_s3_key = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
     layer: Json = {
         "LayerName": "keyhaven",
         "Description": f"What Keyhaven imports, {bundle.layer_digest}",
@@ -87,7 +87,7 @@ def _code(bundle: Bundle) -> Resources:
     }
     # The bucket is there first, then what lies in it, then the layer made of that.
     version = kept("Lambda::LayerVersion", layer, Condition="HasLayer")
-    return {"Code": bucket(name, own_key), _layer_id(bundle): version}
+    return {"Code": bucket(name, by_s3_key), _layer_id(bundle): version}
 
 
 def _layer_id(bundle: Bundle) -> str:

@@ -136,6 +136,12 @@ def test_nothing_breaks_only_the_rule_of_emptiness(nothing):
     assert rules_of(LetterBody, GOOD | {"name": nothing}, "name") == {"_empty"}
 
 
+@pytest.mark.parametrize("field", ["lines", "head"])
+@pytest.mark.parametrize("nothing", [None, "", []])
+def test_an_empty_list_is_nothing_where_a_list_or_an_object_is_meant(field, nothing):
+    assert rules_of(LetterBody, GOOD | {field: nothing}, field) == {"_empty"}
+
+
 def test_an_empty_list_is_no_text():
     assert rules_of(LetterBody, GOOD | {"name": []}, "name") == {"utf8Extended", "maxLength"}
 

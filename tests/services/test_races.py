@@ -1,7 +1,7 @@
 """The races of our list: two requests at once, in every order of their storage calls.
 
 Each order ends as if one request had come after the other (`tests/at_once.py`); what a test
-states are the answers of these two.
+states are the answers of these two. A number in the docstring has moto try all orders too.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def test_new_secrets_and_the_end_of_a_groups_access(ada, betty, carol, race):
 
 
 def test_new_secrets_of_a_group_by_a_member_it_is_taken_from(ada, betty, carol, race):
-    """I8"""
+    """RA04, I8"""
     team = make.group(carol)
     resource_id = make.resource(ada, {betty: OWNER, team: UPDATE})
 
