@@ -102,7 +102,7 @@ GROUPS = (
         reads=_CALLER | {"resources", "holdings"},
         adds=_LOG,
         changes=frozenset({"resources", "groups", "users"}),
-        writes=_SESSION | {"holdings", "group_items", "operations"},
+        writes=_SESSION | {"holdings", "memberships", "group_items", "operations"},
     ),
     Group(
         "groups",

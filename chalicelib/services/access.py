@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Forbidden, NotFound
+from chalicelib.domain.errors import Forbidden, NotFound, Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import memberships
-from chalicelib.tables import guards
+from chalicelib.tables import guards, operations, reading
 from chalicelib.tables.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -53,6 +53,23 @@ def _belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
     yield User.belongs_to(actor.id, group_id, actor.guard)
     if actor.guard is not None:
         yield guards.is_no_further(actor.guard)
+
+
+def finish_what_is_given(actor: Actor) -> None:
+    """Write what the actor was given by a change that is committed, and begin again.
+
+    For who misses something that the actor has. Only the actor's own row tells of a change in
+    which they join a group.
+    """
+    if actor.guard is not None and operations.finish_committed([actor.guard.operation]):
+        raise Stale
+
+
+def require_same_groups(actor: Actor) -> None:
+    """Begin again if the actor has joined or left groups since the request began."""
+    user = reading.read([User.by_id(actor.id)]).find(User, actor.id)
+    if user is None or user.groups.keys() != actor.groups.keys():
+        raise Stale
 
 
 def users_with_access(item: Item) -> set[UserId]:

@@ -74,12 +74,9 @@ class Departure:
                 tx.then_update(item, *item.deletion())
             else:
                 tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
-            if item_id in self.owners:  # whoever is made an owner has access still
-                tx.rest_on(item)
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
         for group in self.groups.values():
-            tx.rest_on(group)
             tx.then_update(group, Group.version.add(1))
 
     def _access(self, item_id: ResourceId) -> AccessList:

@@ -113,7 +113,6 @@ def _write(actor: Actor, leaving: _Leaving) -> None:
         tx.delete(Claim.group(group.name, group.id))
         tx.create(ActionLog.of(group.id, "Groups.deleted", actor.id, actor.caller))
         for user_id, user in leaving.users.items():
-            tx.rest_on(user)
             tx.then_update(user, *User.no_membership(group.id))
             tx.then_delete(Membership.of(group.id, user_id))
         leaving.departure.write(tx)

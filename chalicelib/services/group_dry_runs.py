@@ -11,7 +11,7 @@ from chalicelib.bodies.groups import GroupUpdateBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
-from chalicelib.services import group_members, people
+from chalicelib.services import access, group_members, people
 from chalicelib.services.group_members import item, items_among, unreached
 from chalicelib.services.group_updates import Messages, require_changeable
 from chalicelib.tables import reading
@@ -66,5 +66,6 @@ def _own_secrets(actor: Actor, item_ids: Iterable[ResourceId]) -> Messages:
     holdings = {item_id: rows.find(Holding, actor.id, item_id) for item_id in wanted}
     secrets = {item_id: each.secret_data for item_id, each in holdings.items() if each}
     if secrets.keys() != holdings.keys():
+        access.finish_what_is_given(actor)
         raise Stale
     return secrets

@@ -14,13 +14,12 @@ from typing import NamedTuple
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import GroupId, find_uuid
-from chalicelib.tables import guards, reading
+from chalicelib.services import memberships
+from chalicelib.tables import reading
 from chalicelib.tables.base import Key, RawRow
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import require_applied
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
@@ -77,7 +76,7 @@ def search(actor: Actor, wanted: Wanted, details: Details) -> Found:
     keys = [Group.by_id(group_id) for group_id in ids]
     groups = reading.read(keys)
     found = [row for key in keys if (row := groups.raw(key)) and not row["deleted"]["BOOL"]]
-    return _with_details(found, _settled(rows, actor.id), details)
+    return _with_details(found, rows.raw(User.by_id(actor.id)), details)
 
 
 def view(actor: Actor, group: str, details: Details) -> Found:
@@ -87,7 +86,7 @@ def view(actor: Actor, group: str, details: Details) -> Found:
     row = rows.raw(key)
     if row is None or row["deleted"]["BOOL"]:
         raise NotFound(MISSING)
-    return _with_details([row], _settled(rows, actor.id), details)
+    return _with_details([row], rows.raw(User.by_id(actor.id)), details)
 
 
 def require_id(group: str) -> GroupId:
@@ -117,28 +116,20 @@ def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
 
 def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
     """A user's memberships by group; somebody who is unknown has none."""
-    row = _settled(rows, user_id)
+    row = rows.raw(User.by_id(user_id))
     return {} if row is None else row["groups"]["M"]
 
 
-def _settled(rows: Rows, user_id: str) -> RawRow | None:
-    """A user's row, with what is committed of his memberships and not yet applied."""
-    row = rows.raw(User.by_id(user_id))
-    return None if row is None else guards.settled(row)[0]
-
-
 def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
-    members = _members_of(groups) if details.members else [()] * len(groups)
+    members = memberships.shown(groups) if details.members else [()] * len(groups)
     seen = [Seen(*each) for each in zip(groups, members, strict=True)]
-    users = _by_id(User, _users_in(seen, details))
+    checked = groups if details.members else ()
+    users, _ = reading.together(
+        partial(_by_id, User, _users_in(seen, details)),
+        partial(memberships.require_shown_whole, checked),
+    )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
     return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
-
-
-def _members_of(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:
-    """The memberships of each of these groups, when all that is committed of them is applied."""
-    require_applied(*(Group.from_raw(row) for row in groups if "operation" in row))
-    return reading.together(*(partial(reading.query, Membership, row["id"]["S"]) for row in groups))
 
 
 def _users_in(seen: Iterable[Seen], details: Details) -> Iterator[str]:

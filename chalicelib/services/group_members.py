@@ -90,13 +90,11 @@ def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> No
     The user's row comes last: what he reaches through the group is then there.
     """
     tx.then_put(_row(group_id, UserId(user.id), belonging))
-    tx.rest_on(user)
     tx.then_update(user, *User.membership(group_id, belonging))
 
 
 def erase(tx: Change, group_id: GroupId, user: User) -> None:
     """Remove a membership. Of a large change, too, it ends with the commit."""
-    tx.rest_on(user)
     tx.then_update(user, *User.no_membership(group_id))
     tx.then_delete(Membership.of(group_id, UserId(user.id)))
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables import reading
-from chalicelib.tables.base import Key
+from chalicelib.tables.base import Key, RawRow
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change, require_applied, require_finished
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
+from chalicelib.tables.versioned import is_marked, version_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,6 @@ class Members:
         that are in the list before or after it.
         """
         for group in self.groups.values():
-            tx.rest_on(group)
             tx.then_update(group, Group.version.add(1))
 
 
@@ -68,6 +68,21 @@ def users_of(group_ids: Collection[GroupId]) -> dict[GroupId, list[UserId]]:
     found = reading.together(*(partial(Membership.in_group, each) for each in group_ids))
     users = ([UserId(each.user_id) for each in members] for members in found)
     return dict(zip(group_ids, users, strict=True))
+
+
+def shown(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:
+    """The memberships of each of these groups, to be shown.
+
+    Of a large change they are written one after the other. So what is committed is finished
+    first, and `require_shown_whole` says afterwards whether one was committed meanwhile.
+    """
+    require_applied(*(Group.from_raw(row) for row in groups if is_marked(row)))
+    return reading.together(*(partial(reading.query, Membership, row["id"]["S"]) for row in groups))
+
+
+def require_shown_whole(groups: Sequence[RawRow]) -> None:
+    """Begin again if one of the groups has changed since it was read, before its members."""
+    reading.require_unchanged({Group.by_id(row["id"]["S"]): version_in(row) for row in groups})
 
 
 def user_holders(permissions: Mapping[str, Permission]) -> set[UserId]:

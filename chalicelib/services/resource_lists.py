@@ -8,21 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services import access
 from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.services.resources import Seen, require_whole
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key, RawRow, Table
+from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
 from chalicelib.tables.operations import require_applied
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
+from chalicelib.tables.settling import Counted
+from chalicelib.tables.versioned import is_marked
 
 Shown = TypeVar("Shown")
 Permission = tuple[str, RawRow]
@@ -57,17 +62,21 @@ def search(
 
     It gets each with the permission through which the actor may do most.
     """
-    holdings = _holdings_by_item(actor, wanted, with_secrets)
+    holdings = _all_holdings(actor, wanted, with_secrets)
     holders = holders_of(actor)
-    settings: dict[Key, RawRow] = {}
+    settings: dict[Key, Counted] = {}
     unfinished: list[Resource] = []
+    unseen: list[RawRow] = []
 
     def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
         if table is Setting:
-            settings[TYPES] = row
+            settings[TYPES] = Counted(row)
             return None
         permission = strongest(holders, row)
-        if permission is None or not _is_wanted(row, permission[1], wanted):
+        if permission is None:
+            unseen.append(row)
+            return None
+        if not _is_wanted(row, permission[1], wanted):
             return None
         if with_secrets and "operation" in row:
             unfinished.append(Resource.from_raw(row))
@@ -78,6 +87,8 @@ def search(
 
     made = reading.gather(Resource, holdings, make, TYPES)
     require_applied(*unfinished)
+    if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
+        access.require_same_groups(actor)
     hidden = deleted_types(Rows(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
 
@@ -110,6 +121,23 @@ def _type(permission: RawRow) -> int:
 
 def _is_owner(permission: RawRow) -> bool:
     return _type(permission) == PermissionType.OWNER
+
+
+def _all_holdings(
+    actor: Actor,
+    wanted: Wanted,
+    with_secrets: bool,  # noqa: FBT001
+) -> dict[ResourceId, RawRow]:
+    """The same, once what is committed for the actor or for one of their groups is written."""
+    access.finish_what_is_given(actor)
+    holdings, groups = reading.together(
+        partial(_holdings_by_item, actor, wanted, with_secrets),
+        partial(reading.read, map(Group.by_id, actor.groups)),
+    )
+    rows = [row for group_id in actor.groups if (row := groups.raw(Group.by_id(group_id)))]
+    require_applied(*(Group.from_raw(row) for row in rows if is_marked(row)))
+    found: dict[ResourceId, RawRow] = holdings
+    return found
 
 
 def _holdings_by_item(

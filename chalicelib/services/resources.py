@@ -30,7 +30,7 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import (
     Change,
-    require_applied,
+    finish_then_retry,
     require_finished,
     require_unwatched,
 )
@@ -89,8 +89,10 @@ def load(
     access.require(actor, resource, PermissionType.READ, missing=missing, denied=missing)
     if resource is None:
         raise NotFound(missing)
-    require_applied(resource)
+    finish_then_retry(resource)
     row, holding = rows.raw(resource.key), rows.raw(place)
+    if holding is None:
+        access.finish_what_is_given(actor)
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
         raise NotFound(missing)

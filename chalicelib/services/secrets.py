@@ -12,7 +12,7 @@ from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import require_applied
+from chalicelib.tables.operations import finish_then_retry
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import Transaction
 
@@ -35,8 +35,9 @@ def view(actor: Actor, resource_id: ResourceId) -> RawRow:
     access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
     if resource is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
-    require_applied(resource)
+    finish_then_retry(resource)
     if holding is None or "secret_data" not in holding:
+        access.finish_what_is_given(actor)
         raise NotFound(MISSING)
     if not is_logged:
         raise Stale

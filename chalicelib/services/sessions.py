@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.services import signing_keys
 from chalicelib.settings import settings
-from chalicelib.tables import guards, reading
+from chalicelib.tables import reading
 from chalicelib.tables.tokens import BEARER, COOKIE, Token, token_hash
 from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
@@ -86,9 +86,7 @@ def end(actor: Actor) -> None:
 def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
     key = token_hash(kind, name)
     rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
-    row, session = rows.raw(User.by_id(user_id)), rows.find(Token, key)
-    settled, guard = (None, None) if row is None else guards.settled(row)
-    user = None if settled is None else User.from_raw(settled)
+    user, session = rows.find(User, user_id), rows.find(Token, key)
     if user is None or session is None or not _stands(user, session, kind):
         raise Unauthenticated
     return Actor(
@@ -99,7 +97,7 @@ def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
         groups={GroupId(group): entry.is_admin for group, entry in user.groups.items()},
         session=Session(key, is_bearer=kind == BEARER, expires=int(session.expires)),
         caller=caller,
-        guard=guard,
+        guard=rows.guard(user.key),
     )
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
-from chalicelib.services import roles, user_lists
+from chalicelib.services import memberships, roles, user_lists
 from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed, Wanted
 from chalicelib.tables import reading
@@ -43,20 +43,27 @@ def search(
         user_lists.everybody, partial(Claim.of_kind, GROUP), roles.read
     )
     wanted = Wanted(search=text, is_active=True)
-    users = user_lists.among(ids, actor, wanted, show, known)
+    users, rows = reading.together(
+        partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
+    )
     users.sort(key=lambda listed: username(listed.user).casefold())
-    return users[:MOST], _groups(groups, text)
+    return users[:MOST], _with_members(rows)
 
 
-def _groups(claims: Iterable[Claim], text: str | None) -> list[FoundGroup]:
-    """The first groups by name, with their members; claims hold names folded."""
+def _groups(claims: Iterable[Claim], text: str | None) -> list[RawRow]:
+    """The first groups by name; claims hold names folded."""
     wanted = (text or "").casefold()
     ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
-    if not ids:
-        return []
-    rows, *members = reading.together(
-        lambda: reading.read(map(Group.by_id, ids)),
-        *(partial(Membership.in_group, group_id) for group_id in ids),
-    )
-    found = zip((rows.find(Group, group_id) for group_id in ids), members, strict=True)
-    return [FoundGroup(group, of_it) for group, of_it in found if group and not group.deleted]
+    keys = [Group.by_id(group_id) for group_id in ids]
+    rows = reading.read(keys)
+    found = [row for key in keys if (row := rows.raw(key)) is not None]
+    return [row for row in found if not row["deleted"]["BOOL"]]
+
+
+def _with_members(groups: list[RawRow]) -> list[FoundGroup]:
+    members = memberships.shown(groups)
+    memberships.require_shown_whole(groups)
+    return [
+        FoundGroup(Group.from_raw(group), [Membership.from_raw(row) for row in rows])
+        for group, rows in zip(groups, members, strict=True)
+    ]

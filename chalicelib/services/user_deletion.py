@@ -206,7 +206,6 @@ def _write(actor: Actor, leaving: _Leaving) -> None:
             tx.update(Gpgkey.by_id(user.gpgkey_id), *Gpgkey.deletion(), provided=Gpgkey.present())
         tx.create(ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller))
         _write_groups(tx, actor, leaving)
-        tx.rest_on(*leaving.departure.items.values())
         leaving.departure.write(tx)
         for item_id in leaving.held:
             tx.then_delete(Holding.of(UserId(user.id), item_id))
@@ -236,7 +235,6 @@ def _write_groups(tx: Change, actor: Actor, leaving: _Leaving) -> None:
         tx.then_delete(Membership.of(group_id, leaving.user.id))
     for group in leaving.lonely:
         tx.delete(Claim.group(group.name, group.id))
-        tx.rest_on(group)
         tx.then_update(group, *group.deletion(actor.id))
     _promote(tx, leaving.promoted)
 
@@ -251,7 +249,6 @@ def _promote(tx: Change, memberships: Sequence[Membership]) -> None:
         managed = {
             each.group_id: replace(user.groups[each.group_id], is_admin=True) for each in own
         }
-        tx.rest_on(user)
         tx.then_update(user, *User.memberships(managed))
         for each in own:
             tx.then_update(each, Membership.is_admin.set(True))

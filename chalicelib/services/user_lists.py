@@ -168,7 +168,9 @@ def _with_access(
         has_access = user["id"]["S"] in holders or holders & user["groups"]["M"].keys()
         return make(table, user) if has_access else None
 
-    return reading.gather(User, everybody(), make_holder)
+    found = reading.gather(User, everybody(), make_holder)
+    reading.require_unchanged({resource.key: int(resource.version)})
+    return found
 
 
 def _is_wanted(actor: Actor, user: RawRow, wanted: Wanted) -> bool:

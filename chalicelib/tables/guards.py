@@ -6,8 +6,8 @@ read, and only then commits. Whoever wants to change or rest on a guarded row en
 operation first: it is finished when it is committed, else undone, and begins again. So what
 the rows said still holds at the commit.
 
-A reader need not wait: `settled` tells him what a guarded row will be once the operation
-that is committed has been applied.
+Readers need not wait: to them a guarded row counts as the operation will leave it, once that is
+committed (`settling.py`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ from typing import TypeVar
 from chalicelib.domain.actor import Guard
 from chalicelib.domain.errors import Conflict, Stale
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import parts, reading
-from chalicelib.tables.base import Check, Key, RawRow, in_chunks
+from chalicelib.tables import fetching, parts
+from chalicelib.tables.base import Check, Key, in_chunks
 from chalicelib.tables.parts import Part
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.updates import updated
 from chalicelib.tables.versioned import Versioned
 
 Row = TypeVar("Row", bound=Versioned)
@@ -47,7 +46,7 @@ def add(tx: Transaction, rows: Iterable[tuple[Versioned, Part]]) -> None:
 def free(lines: Sequence[Part]) -> None:
     """Free the rows these lines guard, of an operation that will not be carried out."""
     guarding = [line for line in lines if line.guards]
-    reading.together(*(partial(free_row, each.guarded_key, each.operation) for each in guarding))
+    fetching.together(*(partial(free_row, each.guarded_key, each.operation) for each in guarding))
 
 
 def free_row(key: Key, operation: str) -> None:
@@ -89,30 +88,11 @@ def unwatch(row: Versioned) -> None:
     parts.delete_all([line])
 
 
-def settled(row: RawRow) -> tuple[RawRow, Guard | None]:
-    """A row as it is when the committed operation that guards it has been applied; and that.
-
-    Raises `Stale` when the operation has ended since the row was read.
-    """
-    if "guard" not in row:
-        return row, None
-    operation, number = row["guard"]["S"], row["guard_part"]["S"]
-    line_key = Key(Part, operation, number)
-    header_key = Part.numbered(operation, 0)
-    rows = reading.read([header_key, line_key])
-    header, line = (rows.find(Part, operation, str(k.range_key)) for k in (header_key, line_key))
-    if line is None:
-        raise Stale
-    if header is None or not header.committed:
-        return row, Guard(operation, is_committed=False)
-    return updated(row, line), Guard(operation, is_committed=True)
-
-
 def is_no_further(guard: Guard) -> Check:
     """What was not committed when the row was read still is not; what was, has been settled."""
     committed = Part.committed
     condition = committed.exists() if guard.is_committed else committed.does_not_exist()
-    return Check(Part.numbered(guard.operation, 0), condition)
+    return Check(parts.header_key(guard.operation), condition)
 
 
 def _watching(row: Versioned) -> Part:

@@ -32,7 +32,7 @@ What they rest on is said by conditions in the commit and by guards.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
@@ -43,7 +43,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import guards, parts, reading
+from chalicelib.tables import fetching, guards, parts
 from chalicelib.tables.base import Key, Table
 from chalicelib.tables.parts import Part
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
@@ -88,7 +88,13 @@ class Change(Transaction):
         self._following.put(row, provided=None)
 
     def then_update(self, where: Table | Key, *actions: Action) -> None:
-        """Set attributes of a row that is known to exist as long as the target is unchanged."""
+        """Set attributes of a row that is known to exist as long as the target is unchanged.
+
+        A versioned row is rested on. Else others could change it, and what it answers for,
+        between two steps of a large change, and a later step would undo what they did.
+        """
+        if isinstance(where, Versioned):
+            self.rest_on(where)
         self._following.update(where, *actions, provided=None)
 
     def then_delete(self, where: Table | Key) -> None:
@@ -163,16 +169,25 @@ class Incomplete(Exception):  # noqa: N818 - says what is so
     """Lines of a committed operation are missing: somebody has to look at it."""
 
 
-def require_applied(*targets: Versioned) -> None:
-    """Finish the large changes these rows name; then read newer ones. For who only reads.
+def require_applied(*rows: Versioned) -> None:
+    """Finish the committed changes these rows name; then read newer ones. For who only reads.
 
-    Raises `Stale` when there was something.
+    That is due where rows are read that bear no mark themselves: the members of a group, what
+    a user holds. The row that answers for them bears it. Raises `Stale` when there was
+    something to finish.
     """
-    unfinished = [target for target in targets if target.operation is not None]
-    for target in unfinished:
-        finish(target)
-    if unfinished:
+    finish_then_retry(*rows)
+    if finish_committed({row.guard for row in rows if row.guard is not None}):
         raise Stale
+
+
+def finish_committed(operations: Collection[str]) -> int:
+    """Carry out what is left of those of the operations that are committed; say how many."""
+    headers = parts.find_headers(operations) if operations else []
+    committed = [header for header in headers if header.committed]
+    for header in committed:
+        _finish_of(header)
+    return len(committed)
 
 
 def require_finished(*rows: Versioned) -> None:
@@ -180,7 +195,7 @@ def require_finished(*rows: Versioned) -> None:
 
     For who changes them or rests on them. Raises `Stale` when there was something.
     """
-    require_applied(*rows)
+    finish_then_retry(*rows)
     guarded = [row for row in rows if row.guard is not None]
     for row in guarded:
         _release(row)
@@ -193,9 +208,21 @@ def require_unwatched(row: Versioned) -> None:
 
     What rests on the row may go on. Raises `Stale` when there was something.
     """
-    require_applied(row)
+    finish_then_retry(row)
     if row.guard is not None and parts.find_header(row.guard) is None:
         guards.free_row(row.key, row.guard)
+        raise Stale
+
+
+def finish_then_retry(*targets: Versioned) -> None:
+    """Finish the large changes of these rows, if there are any; then read newer ones.
+
+    Raises `Stale` when there was something to finish.
+    """
+    unfinished = [target for target in targets if target.operation is not None]
+    for target in unfinished:
+        finish(target)
+    if unfinished:
         raise Stale
 
 
@@ -235,7 +262,7 @@ def _release(row: Versioned) -> None:
 
 def _finish_of(header: Part) -> None:
     """Finish a committed operation, unless somebody just did."""
-    row = reading.find(header.target_key)
+    row = fetching.find(header.target_key)
     if row is not None and row.get("operation") == {"S": header.operation}:
         finish(header.target_table.from_raw(row))
 
@@ -333,7 +360,7 @@ def _end(operation: str) -> str:
 
 
 def _names(target: Key, operation: str) -> bool:
-    row = reading.find(target)
+    row = fetching.find(target)
     return row is not None and row.get("operation") == {"S": operation}
 
 

@@ -12,7 +12,7 @@ from pynamodb.constants import MAP
 
 from chalicelib.domain import clock
 from chalicelib.settings import settings
-from chalicelib.tables import reading, writing
+from chalicelib.tables import fetching, writing
 from chalicelib.tables.base import (
     Key,
     RawRow,
@@ -136,9 +136,18 @@ class Part(Table):
         return {str(self.verb): request}
 
 
+def header_key(operation: str) -> Key:
+    return Part.numbered(operation, _HEADER)
+
+
 def find_header(operation: str) -> Part | None:
-    row = reading.find(Part.numbered(operation, _HEADER))
+    row = fetching.find(header_key(operation))
     return None if row is None else Part.from_raw(row)
+
+
+def find_headers(operations: Iterable[str]) -> list[Part]:
+    """The headers of those of the operations that may still be committed or applied."""
+    return [Part.from_raw(row) for row in fetching.read(map(header_key, operations)).values()]
 
 
 def all_lines(operation: str) -> list[Part]:
@@ -165,7 +174,7 @@ def delete_all(parts: Iterable[Part]) -> None:
 def staged() -> Iterator[tuple[str, datetime]]:
     """Every operation of which something is stored, and when it was staged. A scan."""
     found: dict[str, datetime] = {}
-    for row in reading.scan(Part, "operation", "created"):
+    for row in fetching.scan(Part, "operation", "created"):
         operation, created = row["operation"]["S"], datetime.fromisoformat(row["created"]["S"])
         found[operation] = min(created, found.get(operation, created))
     yield from found.items()
@@ -173,7 +182,7 @@ def staged() -> Iterator[tuple[str, datetime]]:
 
 def _lines_after(operation: str, number: int) -> list[Part]:
     last = Part.numbered(operation, number).range_key
-    rows = reading.query(Part, operation, range_condition=Part.part > last)
+    rows = fetching.query(Part, operation, range_condition=Part.part > last)
     return [Part.from_raw(row) for row in rows]
 
 

@@ -1,50 +1,70 @@
-"""Reads: several rows of several tables in one call, and all rows of one key, to the end.
+"""Reads: rows as they count, in as many calls as they take.
 
-All reads are consistent reads of base rows or local indexes. Pages, batches and
-unprocessed keys end here: a caller gets all that was asked for, or `Unavailable`.
+A row that is locked by a large change counts as that change leaves it, once it is committed
+(`settling`). So nobody decides from, or is shown, what is neither before nor after. Sets of
+rows that a query returns have no mark of their own: the row that answers for a set does, and
+who reads a set asks for that row too (`operations.require_applied`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 
-from pynamodb.expressions.condition import Condition
+from chalicelib.domain.actor import Guard
+from chalicelib.domain.errors import Stale
+from chalicelib.tables import decisions, fetching, settling
+from chalicelib.tables.base import Key, RawRow, Table
+from chalicelib.tables.fetching import BATCH, count, query, scan, together
+from chalicelib.tables.settling import Counted
+from chalicelib.tables.versioned import version_in
 
-from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import pace
-from chalicelib.tables.base import Key, RawRow, Table, in_chunks
-from chalicelib.tables.connection import Json, connection
-
-BATCH = 100
-"""DynamoDB's limit of keys in one call."""
+__all__ = ["BATCH", "Rows", "count", "find", "gather", "query", "read", "scan", "together"]
 
 Row = TypeVar("Row", bound=Table)
 Made = TypeVar("Made")
-Wanted = tuple[type[Table], RawRow]
-"""A table, and a key of it as DynamoDB takes it."""
 
 
 class Rows:
     """Rows that were read together, to be asked for by key."""
 
-    def __init__(self, rows: dict[Key, RawRow]) -> None:
+    def __init__(self, rows: Mapping[Key, Counted]) -> None:
         self._rows = rows
 
     def find(self, table: type[Row], hash_key: str, range_key: str | None = None) -> Row | None:
-        raw = self._rows.get(Key(table, hash_key, range_key))
-        return None if raw is None else table.from_raw(raw)
+        key = Key(table, hash_key, range_key)
+        raw = self.raw(key)
+        row = None if raw is None else table.from_raw(raw)
+        decisions.note(key, row)
+        return row
 
     def raw(self, key: Key) -> RawRow | None:
-        return self._rows.get(key)
+        return self._rows[key].row if key in self._rows else None
+
+    def version(self, key: Key) -> int | None:
+        """The version of a row; none of what is not there."""
+        raw = self.raw(key)
+        return None if raw is None else version_in(raw)
+
+    def guard(self, key: Key) -> Guard | None:
+        """What locked the row when it was read."""
+        return self._rows[key].guard if key in self._rows else None
 
 
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    wanted = [(key.table, key.raw()) for key in dict.fromkeys(keys)]
-    parts = _in_batches(wanted, lambda table, row: (_key_of(table, row), row))
-    return Rows(dict(parts))
+    return Rows(dict(fetching.in_batches(fetching.wanted(keys), settling.counted_by_key)))
+
+
+def find(key: Key) -> RawRow | None:
+    return read([key]).raw(key)
+
+
+def require_unchanged(versions: decisions.Versions) -> None:
+    """Raise `Stale` if one of these rows has another version by now."""
+    rows = read(versions)
+    if any(rows.version(key) != version for key, version in versions.items()):
+        raise Stale
 
 
 def gather(
@@ -59,132 +79,11 @@ def gather(
     with a row and its table, for each batch as soon as that has come: so a list of thousands
     never holds all its rows.
     """
+
+    def make_each(table: type[Table], rows: list[RawRow]) -> Iterator[Made]:
+        made = (make(table, row) for row in settling.settled(table, rows))
+        return (each for each in made if each is not None)
+
     name, _ = table.key_names()
     wanted = [(table, {name: {"S": hash_key}}) for hash_key in hash_keys]
-    return _in_batches([*wanted, *((key.table, key.raw()) for key in others)], make)
-
-
-def together(*calls: Callable[[], Any]) -> list[Any]:
-    """Make calls that do not need each other's results in one step, and return these."""
-    return connection.together(calls)
-
-
-def find(key: Key) -> RawRow | None:
-    return read([key]).raw(key)
-
-
-def query(
-    table: type[Table],
-    hash_key: str,
-    *,
-    index: str | None = None,
-    range_condition: Condition | None = None,
-) -> list[RawRow]:
-    """Read all rows of a hash key, in the order of their range keys."""
-    return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
-
-
-def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
-    """Read these attributes of every row of a table: for maintenance, never in a request."""
-    return _pages(
-        "Scan",
-        {
-            "TableName": table.stored_as(),
-            "ProjectionExpression": ", ".join(f"#{n}" for n in range(len(names))),
-            "ExpressionAttributeNames": {f"#{n}": name for n, name in enumerate(names)},
-            "ConsistentRead": True,
-        },
-    )
-
-
-def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
-    """The rows of all pages, also after one that is empty and has a continuation."""
-    while True:
-        answer = connection.call(operation, dict(parameters))
-        yield from answer["Items"]
-        if "LastEvaluatedKey" not in answer:
-            return
-        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-
-def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
-    """Count the rows of an index; as of a moment ago, so no right is decided by it."""
-    parameters: dict[str, Any] = {
-        "TableName": table.stored_as(),
-        "IndexName": index,
-        "Select": "COUNT",
-        "KeyConditionExpression": "#key = :value",
-        "ExpressionAttributeNames": {"#key": attribute},
-        "ExpressionAttributeValues": {":value": {"S": value}},
-        "ReturnConsumedCapacity": "TOTAL",
-    }
-    total = 0
-    while True:
-        answer = connection.call("Query", dict(parameters))
-        total += int(answer["Count"])
-        if "LastEvaluatedKey" not in answer:
-            return total
-        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
-
-
-def _in_batches(
-    wanted: list[Wanted], make: Callable[[type[Table], RawRow], Made | None]
-) -> list[Made]:
-    """What is made of the rows, in as many calls as they take, several at a time."""
-    batches = in_chunks(wanted, BATCH)
-    parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
-    return [made for part in parts for made in part]
-
-
-def _make_batch(
-    wanted: Sequence[Wanted], make: Callable[[type[Table], RawRow], Made | None]
-) -> list[Made]:
-    made = [make(table, row) for table, rows in _batch(wanted) for row in rows]
-    return [each for each in made if each is not None]
-
-
-def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]]]:
-    """The rows by table, in as many parts as they come."""
-    tables = {table.stored_as(): table for table in dict.fromkeys(table for table, _ in wanted)}
-    left: Json = {
-        name: {"Keys": [key for of, key in wanted if of is table], "ConsistentRead": True}
-        for name, table in tables.items()
-    }
-    for _ in pace.attempts():
-        answer = connection.call(
-            "BatchGetItem", {"RequestItems": left, "ReturnConsumedCapacity": "TOTAL"}
-        )
-        for name, rows in answer["Responses"].items():
-            yield tables[name], rows
-        left = answer.get("UnprocessedKeys", {})
-        if not left:
-            return
-    raise Unavailable
-
-
-def _key_of(table: type[Table], row: RawRow) -> Key:
-    hash_name, range_name = table.key_names()
-    return Key(table, row[hash_name]["S"], row[range_name]["S"] if range_name else None)
-
-
-def _query_parameters(
-    table: type[Table], hash_key: str, index: str | None, range_condition: Condition | None
-) -> dict[str, Any]:
-    names: dict[str, str] = {}
-    values: dict[str, Any] = {}
-    hash_name, _ = table.key_names()
-    condition = table.get_attributes()[hash_name] == hash_key
-    if range_condition is not None:
-        condition &= range_condition
-    expression = condition.serialize(names, values)
-    parameters: dict[str, Any] = {
-        "TableName": table.stored_as(),
-        "KeyConditionExpression": expression,
-        "ExpressionAttributeNames": {placeholder: name for name, placeholder in names.items()},
-        "ExpressionAttributeValues": values,
-        "ConsistentRead": True,
-        "ReturnConsumedCapacity": "TOTAL",
-    }
-    if index is not None:
-        parameters["IndexName"] = index
-    return parameters
+    return fetching.in_batches([*wanted, *fetching.wanted(others)], make_each)

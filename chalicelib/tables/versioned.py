@@ -8,7 +8,16 @@ from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.actor import Guard
-from chalicelib.tables.base import Check, Table
+from chalicelib.tables.base import Check, RawRow, Table
+
+
+def is_marked(row: RawRow) -> bool:
+    """Whether a large change of this row, or of one that rests on it, has begun."""
+    return "operation" in row or "guard" in row
+
+
+def version_in(row: RawRow) -> int:
+    return int(row["version"]["N"])
 
 
 class Versioned(Table):

@@ -17,12 +17,20 @@ from typing import TYPE_CHECKING, Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import audit
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Blocked, Conflict, Invalid, NotFound, Refusal, Stale
+from chalicelib.domain.errors import (
+    Blocked,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    Refusal,
+    Stale,
+)
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.objects import answers
 from chalicelib.services import sessions
 from chalicelib.settings import settings
-from chalicelib.tables import pace
+from chalicelib.tables import decisions, pace, reading
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
@@ -196,8 +204,19 @@ def _decided(call: Call, exchange: _Exchange) -> Answer:
     """Decide until nothing has changed meanwhile, with pauses in which others come to an end."""
     for _ in pace.attempts(DECISIONS):
         with suppress(Stale):
-            return exchange.decide(call)
+            return _decided_once(call, exchange)
     raise Conflict(Stale().message)
+
+
+def _decided_once(call: Call, exchange: _Exchange) -> Answer:
+    """Decide, and refuse only what is refused by rows that all stood so at one moment."""
+    with decisions.noting() as versions:
+        try:
+            return exchange.decide(call)
+        except (Invalid, Forbidden, NotFound):
+            if len(versions) > 1:  # one row alone was read at one moment
+                reading.require_unchanged(versions)
+            raise
 
 
 def _shown(route: Route, error: Blocked) -> Refusal:

@@ -1,0 +1,168 @@
+"""Rows as they are stored: several of several tables in one call, all rows of one key, to the end.
+
+All reads are consistent reads of base rows or local indexes. Pages, batches and
+unprocessed keys end here: a caller gets all that was asked for, or `Unavailable`.
+
+This is for the protocol of large changes, which needs the marks as they stand. Everybody else
+reads by `reading`, where a row counts as the committed change that holds it will leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.tables import pace
+from chalicelib.tables.base import Key, RawRow, Table, in_chunks
+from chalicelib.tables.connection import Json, connection
+
+BATCH = 100
+"""DynamoDB's limit of keys in one call."""
+
+Made = TypeVar("Made")
+Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
+"""What makes something of rows of one table that came together."""
+Wanted = tuple[type[Table], RawRow]
+"""A table, and a key of it as DynamoDB takes it."""
+
+
+def read(keys: Iterable[Key]) -> dict[Key, RawRow]:
+    """Read the rows of these keys, each at most once; those that do not exist are left out."""
+    return dict(in_batches(wanted(keys), by_key))
+
+
+def find(key: Key) -> RawRow | None:
+    return read([key]).get(key)
+
+
+def together(*calls: Callable[[], Any]) -> list[Any]:
+    """Make calls that do not need each other's results in one step, and return these."""
+    return connection.together(calls)
+
+
+def query(
+    table: type[Table],
+    hash_key: str,
+    *,
+    index: str | None = None,
+    range_condition: Condition | None = None,
+) -> list[RawRow]:
+    """Read all rows of a hash key, in the order of their range keys."""
+    return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+
+
+def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
+    """Read these attributes of every row of a table: for maintenance, never in a request."""
+    return _pages(
+        "Scan",
+        {
+            "TableName": table.stored_as(),
+            "ProjectionExpression": ", ".join(f"#{n}" for n in range(len(names))),
+            "ExpressionAttributeNames": {f"#{n}": name for n, name in enumerate(names)},
+            "ConsistentRead": True,
+        },
+    )
+
+
+def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
+    """The rows of all pages, also after one that is empty and has a continuation."""
+    while True:
+        answer = connection.call(operation, dict(parameters))
+        yield from answer["Items"]
+        if "LastEvaluatedKey" not in answer:
+            return
+        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
+    """Count the rows of an index; as of a moment ago, so no right is decided by it."""
+    parameters: dict[str, Any] = {
+        "TableName": table.stored_as(),
+        "IndexName": index,
+        "Select": "COUNT",
+        "KeyConditionExpression": "#key = :value",
+        "ExpressionAttributeNames": {"#key": attribute},
+        "ExpressionAttributeValues": {":value": {"S": value}},
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    total = 0
+    while True:
+        answer = connection.call("Query", dict(parameters))
+        total += int(answer["Count"])
+        if "LastEvaluatedKey" not in answer:
+            return total
+        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def wanted(keys: Iterable[Key]) -> list[Wanted]:
+    return [(key.table, key.raw()) for key in dict.fromkeys(keys)]
+
+
+def by_key(table: type[Table], rows: Iterable[RawRow]) -> Iterator[tuple[Key, RawRow]]:
+    return ((key_of(table, row), row) for row in rows)
+
+
+def in_batches(wanted: list[Wanted], make: Make[Made]) -> list[Made]:
+    """What is made of the rows, in as many calls as they take, several at a time.
+
+    Rows are made something of as they come, by table: so a list of thousands never holds them
+    all.
+    """
+    batches = in_chunks(wanted, BATCH)
+    parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
+    return [made for part in parts for made in part]
+
+
+def key_of(table: type[Table], row: RawRow) -> Key:
+    hash_name, range_name = table.key_names()
+    return Key(table, row[hash_name]["S"], row[range_name]["S"] if range_name else None)
+
+
+def _make_batch(wanted: Sequence[Wanted], make: Make[Made]) -> list[Made]:
+    return [made for table, rows in _batch(wanted) for made in make(table, rows)]
+
+
+def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]]]:
+    """The rows by table, in as many parts as they come."""
+    tables = {table.stored_as(): table for table in dict.fromkeys(table for table, _ in wanted)}
+    left: Json = {
+        name: {"Keys": [key for of, key in wanted if of is table], "ConsistentRead": True}
+        for name, table in tables.items()
+    }
+    for _ in pace.attempts():
+        answer = connection.call(
+            "BatchGetItem", {"RequestItems": left, "ReturnConsumedCapacity": "TOTAL"}
+        )
+        for name, rows in answer["Responses"].items():
+            yield tables[name], rows
+        left = answer.get("UnprocessedKeys", {})
+        if not left:
+            return
+    raise Unavailable
+
+
+def _query_parameters(
+    table: type[Table], hash_key: str, index: str | None, range_condition: Condition | None
+) -> dict[str, Any]:
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    hash_name, _ = table.key_names()
+    condition = table.get_attributes()[hash_name] == hash_key
+    if range_condition is not None:
+        condition &= range_condition
+    expression = condition.serialize(names, values)
+    parameters: dict[str, Any] = {
+        "TableName": table.stored_as(),
+        "KeyConditionExpression": expression,
+        "ExpressionAttributeNames": {placeholder: name for name, placeholder in names.items()},
+        "ExpressionAttributeValues": values,
+        "ConsistentRead": True,
+        "ReturnConsumedCapacity": "TOTAL",
+    }
+    if index is not None:
+        parameters["IndexName"] = index
+    return parameters
