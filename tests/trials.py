@@ -41,7 +41,7 @@ class Trial:
     """A request, its start, and how it ends undisturbed: not sent, sent once, and sent twice."""
 
     def __init__(self, store: Storage, time: Time, ask: Ask) -> None:
-        self._ask, self._store, self._time = ask, store, time
+        self.ask, self._store, self._time = ask, store, time
         self._start, self._moment = store.contents(), time.now
         self._outlines = Outlines(store)
         self.untouched = self._outlines.now()
@@ -54,7 +54,7 @@ class Trial:
 
     def sent(self) -> End:
         """Send it once more, from whatever there is now."""
-        response = self._ask()
+        response = self.ask()
         if response.status == 503:
             assert response.headers["retry-after"]
         return End(response.status, self._outlines.now())

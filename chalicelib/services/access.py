@@ -72,13 +72,6 @@ def require_same_groups(actor: Actor) -> None:
         raise Stale
 
 
-def users_with_access(item: Item) -> set[UserId]:
-    """Return the users who have access now, directly or through a group."""
-    members = memberships.users_of(sorted(memberships.group_holders(item.permissions)))
-    through_groups = (user for users in members.values() for user in users)
-    return {*memberships.user_holders(item.permissions), *through_groups}
-
-
 def user_holders(item: Item) -> set[UserId]:
     """Return the users an item is shared with."""
     return memberships.user_holders(item.permissions)

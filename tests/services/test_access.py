@@ -18,8 +18,6 @@ from chalicelib.tables.base import Check
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from tests import make
-from tests.resources import stored
 
 READ, UPDATE, OWNER = PermissionType
 ME, OTHER = UserId("me"), UserId("other")
@@ -118,13 +116,3 @@ def test_a_grant_through_a_group_rests_on_the_membership_too():
     assert first == item.check
     assert second.key == User.by_id(ME)
     assert str(second.condition) == str(User.belongs_to(ME, TEAM, None).condition)
-
-
-def test_users_with_access_are_those_of_the_list_and_of_its_groups(ada, betty, carol):
-    dave = make.user("dave")
-    alone = make.resource(ada, {betty: READ})
-    shared = make.resource(ada, {make.group(betty, carol): READ})
-
-    assert access.users_with_access(stored(alone)) == {ada.id, betty.id}
-    assert access.users_with_access(stored(shared)) == {ada.id, betty.id, carol.id}
-    assert dave.id not in access.users_with_access(stored(shared))

@@ -13,8 +13,8 @@ from chalicelib.services import sweeper
 from chalicelib.tables.resources import Resource
 from tests import departures, groups, make, people, shares
 from tests.client import Client
+from tests.deaths import after_commit, before_commit
 from tests.environment import ENGINE
-from tests.hooks import Killed, Killing
 from tests.invariants import check_invariants
 from tests.make import Somebody, Team
 from tests.meanwhile import Meanwhile
@@ -38,40 +38,6 @@ def sweep(time: Any) -> Callable[[], None]:
         sweeper.sweep()
 
     return swept
-
-
-def after_commit(ask: Callable[[], object]) -> None:
-    """Send a request whose process dies when its change is committed and not yet applied."""
-    with pytest.raises(Killed), _Dying(before=False):
-        ask()
-
-
-def before_commit(ask: Callable[[], object]) -> None:
-    """Send a request whose process dies when all is staged and guarded, and not yet committed."""
-    with pytest.raises(Killed), _Dying(before=True):
-        ask()
-
-
-class _Dying(Killing):
-    """Kills the process at the commit of a large change."""
-
-    def __init__(self, *, before: bool) -> None:
-        super().__init__(at=-1)
-        self.before = before
-
-    def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
-        commits = any(map(_commits, parameters.get("TransactItems", ())))
-        if self.dead or (commits and self.before):
-            self._die()
-        answer = send()
-        if commits:
-            self._die()
-        return answer
-
-
-def _commits(line: Any) -> bool:
-    names = line.get("Update", {}).get("ExpressionAttributeNames", {})
-    return "committed" in names.values()
 
 
 def signed_in(who: Somebody) -> Somebody:

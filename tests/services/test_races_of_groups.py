@@ -9,6 +9,8 @@ import pytest
 from chalicelib.domain.permissions import PermissionType
 from tests import departures, groups, make
 from tests.asks import changing, deleting, founding, marking, removing, renaming, sharing, updating
+from tests.at_once import Ask, all_orders
+from tests.client import Response
 from tests.groups import demote, promote, secret
 from tests.make import Somebody, Team
 from tests.resources import path
@@ -32,6 +34,16 @@ def joining(manager: Somebody, team: Team, who: Somebody, *resource_ids: str) ->
     """Somebody is added, with secrets of these resources."""
     sent = [secret(who, each) for each in resource_ids]
     return changing(manager, team, groups.add(who), secrets=sent)
+
+
+def in_turn(*requests: Ask) -> Ask:
+    """Requests of one client, each sent when the one before it is answered."""
+
+    def asked() -> Response:
+        *_, last = [request() for request in requests]
+        return last
+
+    return asked
 
 
 # Members who join
@@ -74,6 +86,50 @@ def test_the_deletion_of_a_resource_and_a_new_member(ada, betty, carol, team, ra
         (200, 200),
         (200, 400),
     }
+
+
+def test_the_deletion_of_a_resource_and_a_new_member_who_has_it(ada, betty, carol, team, race):
+    """RA07, I13: its secret is needed neither before nor after"""
+    resource_id = make.resource(ada, {team: READ, carol: READ})
+
+    assert race(deleting(ada, resource_id), joining(betty, team, carol)) == {(200, 200)}
+
+
+def test_new_secrets_and_a_reader_who_has_access_in_another_way(ada, betty, carol, race):
+    """RA04, I13: they have access all the time, first by their group, then by themselves"""
+    team = make.group(betty, carol, name="team")
+    resource_id = make.resource(ada, {team: READ})
+    given = sharing(ada, resource_id, add(carol))
+    left = changing(betty, team, groups.remove(team, carol))
+
+    assert race(updating(ada, resource_id, ada, betty, carol), in_turn(given, left)) == {(200, 200)}
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        "/resources/{0}.json?contain[secret]=1",
+        "/resources.json?filter[has-id][]={0}",
+        "/secrets/resource/{0}.json",
+        "/permissions/resource/{0}.json",
+    ],
+)
+def test_who_has_access_in_another_way_has_it_all_the_time(ada, betty, carol, view, store):
+    """I13: first by themselves, then by their group"""
+    team = make.group(betty, name="team")
+    resource_id = make.resource(ada, {carol: READ, team: READ})
+    joined = joining(betty, team, carol)
+    by_group = sharing(ada, resource_id, remove(resource_id, carol))
+    start = store.contents()
+
+    for order in all_orders():
+        store.put_back(start)
+        response, _ = order.run(
+            lambda: carol.client.get(view.format(resource_id)), in_turn(joined, by_group)
+        )
+        seen = response.get()
+        assert seen.status == 200, order.order
+        assert seen.body if "has-id" not in view else len(seen.body) == 1, order.order
 
 
 def test_the_end_of_a_groups_access_and_a_new_member(ada, betty, carol, team, race):

@@ -1,0 +1,130 @@
+"""What takes steps is done as if it took none: for other changes, and for everybody who looks."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import product
+from typing import Any
+
+import pytest
+
+from tests import make
+from tests.asks import removing, sharing
+from tests.at_once import at_once
+from tests.deaths import after_commit, dying
+from tests.environment import ENGINE
+from tests.hooks import kill_points
+from tests.large_changes import LARGE, READ, SMALL, a_tenant, views
+from tests.make import Somebody
+from tests.outlines import Outline
+from tests.proving import PROVING
+from tests.scheduler import Race, repeat
+from tests.shares import add
+from tests.storage import Contents
+from tests.trials import Trial
+
+pytestmark = pytest.mark.skipif(
+    ENGINE != "embedded" and not PROVING, reason="takes minutes on moto"
+)
+
+Seen = tuple[int, Any]
+EVERY_PAIR = [*product(LARGE, SMALL)]
+SOME_PAIRS = EVERY_PAIR[::8]
+"""Each large change with a small one or two, and each small one with a large one."""
+pairs = pytest.mark.parametrize(("large", "small"), EVERY_PAIR if PROVING else SOME_PAIRS)
+
+
+def some_of(moments: int, *names: str) -> list[int]:
+    """Another moment for each pair; all of them to prove."""
+    if PROVING:
+        return list(range(moments))
+    return random.Random(" ".join(names)).choices(range(moments))
+
+
+def interrupted(*names: str) -> Callable[[], Iterator[Race]]:
+    """The second request comes whole, at moments of the first."""
+
+    def orders() -> Iterator[Race]:
+        alone = repeat([0])
+        yield alone
+        for moment in some_of(alone.calls[0], *names):
+            yield repeat([0] * moment + [1])
+
+    return orders
+
+
+@pairs
+def test_another_change_comes_at_any_moment(store, time, large, small):
+    """I1, I9, FT10"""
+    tenant = a_tenant(LARGE[large].size)
+
+    at_once(
+        *(store, LARGE[large].ask(tenant), SMALL[small](tenant)), orders=interrupted(large, small)
+    )
+
+
+def test_what_a_group_of_forty_had_is_shared_anew_while_it_is_deleted(store, time):
+    """I1, FT10: with somebody who belonged to it, at every moment"""
+    ada, betty, dave = make.user("ada", admin=True), make.user("betty"), make.user("dave")
+    team = make.group(betty, *make.crowd(40))
+    item, *_ = [make.resource(betty, {team: READ}) for _ in range(3)]
+    member = team.members[1]
+    other = make.group(dave, member)
+
+    def interrupted() -> Iterator[Race]:
+        alone = repeat([0])
+        yield alone
+        yield from (repeat([0] * moment + [1]) for moment in range(alone.calls[0]))
+
+    shared = sharing(betty, item, add(other), new=[dave, member])
+    assert at_once(store, removing(ada, team), shared, orders=interrupted) == {(200, 200)}
+
+
+@pairs
+def test_another_change_comes_after_any_death(store, time, large, small):
+    """I1, I9, FT02"""
+    tenant = a_tenant(LARGE[large].size)
+    then = SMALL[small](tenant)
+    trial = Trial(store, time, LARGE[large].ask(tenant))
+
+    def after(*requests: Callable[[], object]) -> tuple[int, Outline]:
+        trial.restart()
+        for request in requests:
+            request()
+        return then().status, trial.swept()
+
+    expected = [after(), after(trial.ask)]
+    deaths = [*kill_points(len(trial.calls))]
+    for moment in some_of(len(deaths), large, small):
+        found = after(partial(dying, deaths[moment], trial.ask))
+        assert found in expected, moment
+
+
+@pytest.mark.parametrize("large", LARGE)
+def test_everybody_sees_what_is_committed(store, time, large):
+    """I13: lists, filters and counts too, while the change is carried out and after a death"""
+    tenant = a_tenant(LARGE[large].size)
+    trial = Trial(store, time, LARGE[large].ask(tenant))
+    looks = [*product(tenant.people if PROVING else tenant.concerned, views(tenant))]
+
+    def seen(contents: Contents) -> list[Seen]:
+        return [_seen(trial, contents, who, path) for who, path in looks]
+
+    deaths = [*kill_points(len(trial.calls))]
+    moments = [partial(dying, deaths[at]) for at in some_of(len(deaths), large)]
+    for die in (after_commit, *moments):
+        trial.restart()
+        die(trial.ask)
+        left = store.contents()
+        trial.swept()
+        swept = store.contents()
+        for look, now, then in zip(looks, seen(left), seen(swept), strict=True):
+            assert now == then, (look[0].key.name, look[1])
+
+
+def _seen(trial: Trial, contents: Contents, who: Somebody, path: str) -> Seen:
+    trial.restart(contents)
+    response = who.client.get(path)
+    return response.status, response.body
