@@ -11,6 +11,7 @@ from chalicelib.bodies.rules import (
     if_object,
     meant,
     required,
+    unless_null,
     utf8,
     uuid,
 )
@@ -21,8 +22,8 @@ class Handshake:
     """One step of the GPG sign-in. Which one it is, the members that were sent say."""
 
     keyid: Annotated[object, meant(required, utf8)] = None
-    server_verify_token: Annotated[object | Unset, meant(utf8)] = UNSET
-    user_token_result: Annotated[object | Unset, meant(utf8)] = UNSET
+    server_verify_token: Annotated[object | Unset, unless_null, meant(utf8)] = UNSET
+    user_token_result: Annotated[object | Unset, unless_null, meant(utf8)] = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -51,10 +52,10 @@ class LoginBody:
 class RefreshBody:
     """Where neither member was sent, the token is the cookie's."""
 
-    user_id: Annotated[object | Unset, meant(uuid)] = UNSET
-    refresh_token: Annotated[object | Unset, meant(uuid)] = UNSET
+    user_id: Annotated[object | Unset, unless_null, meant(uuid)] = UNSET
+    refresh_token: Annotated[object | Unset, unless_null, meant(uuid)] = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LogoutBody:
-    refresh_token: Annotated[object | Unset, meant(uuid)] = UNSET
+    refresh_token: Annotated[object | Unset, unless_null, meant(uuid)] = UNSET

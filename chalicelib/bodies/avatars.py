@@ -49,7 +49,10 @@ def _type_of(content: bytes) -> str | None:
 
 def _if_new(sent: Any) -> Any:
     """Nothing, where the profile is sent back as it was shown: clients do so with each change."""
-    is_shown = isinstance(sent, dict) and "file" not in sent and (not sent or "url" in sent)
+    if not isinstance(sent, dict):
+        return sent
+    named = {name for name, value in sent.items() if value is not None}
+    is_shown = not named or ("file" not in named and "url" in named)
     return UNSET if is_shown else sent
 
 

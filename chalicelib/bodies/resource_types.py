@@ -20,5 +20,5 @@ def require_restoration(draft: Draft[Restoration]) -> None:
         raise Invalid("The request data can not be empty.")
     if not draft.has("deleted") or draft.members["deleted"] is not None:
         raise Invalid("The deleted field must be set to null.")
-    if len(draft.members) > 1:
+    if any(value is not None for value in draft.members.values()):
         raise Invalid("It is not allowed to update these resource type properties.")

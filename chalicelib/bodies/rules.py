@@ -8,7 +8,8 @@ A body is a frozen dataclass whose annotations carry rules:
         parent_id: Annotated[str | None, uuid] = None
 
 A field without default is required; one that may be `None` takes null; one whose default
-is `UNSET` tells "not sent" from null. `Draft` reads a body by its rules (`draft.py`).
+is `UNSET` tells "not sent" from null, but for one that is `unless_null`. `Draft` reads a body
+by its rules (`draft.py`).
 
 A rule's test takes any value JSON knows and never raises. A value of the wrong type breaks
 the rules that speak of its type, and `max_length` where it is a list or an object.
@@ -103,6 +104,8 @@ filled = Meant(is_filled=True)
 
 if_object = TakenAs(lambda sent: sent if isinstance(sent, dict) else UNSET)
 """For bodies that refuse nothing: an object is read, all else counts as not sent."""
+unless_null = TakenAs(lambda sent: UNSET if sent is None else sent)
+"""For a member that clients leave null when they have nothing to say: it counts as not sent."""
 
 _TEXT = {"type": "string"}
 

@@ -15,6 +15,7 @@ from chalicelib.bodies.rules import (
     in_list,
     meant,
     required,
+    unless_null,
     utf8,
     uuid,
 )
@@ -31,7 +32,7 @@ class RecoveryBody:
     """A request for a new recovery link."""
 
     username: Annotated[object, meant(required, email)] = None
-    case: Annotated[object, meant(in_list(*CASES))] = CASES[0]
+    case: Annotated[object, unless_null, meant(in_list(*CASES))] = CASES[0]
 
     def require_username(self) -> str:
         if not isinstance(self.username, str) or not is_address(self.username):

@@ -14,6 +14,7 @@ from chalicelib.bodies.rules import (
     email,
     max_length,
     not_empty,
+    unless_null,
     utf8,
     uuid,
 )
@@ -47,5 +48,5 @@ class UserEditBody:
     """Clients send the whole user back; what may not be changed is passed over."""
 
     profile: Annotated[ProfileEditBody | Unset, not_empty] = UNSET
-    role_id: Annotated[str | Unset, not_empty, uuid] = UNSET
+    role_id: Annotated[str | Unset, unless_null, not_empty, uuid] = UNSET
     disabled: Annotated[datetime | Unset | None, date_time] = UNSET

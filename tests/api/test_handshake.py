@@ -158,6 +158,34 @@ def test_a_fingerprint_counts_in_any_letter_case(api, ada):
     assert stage_headers(response)["progress"] == "stage1"
 
 
+@pytest.mark.parametrize("wrap", [lambda sent: sent, lambda sent: {"data": sent}])
+@pytest.mark.parametrize(
+    "unsaid",
+    [
+        {"user_token_result": None},
+        {"server_verify_token": None},
+        {"server_verify_token": None, "user_token_result": None},
+    ],
+)
+def test_a_member_that_is_null_was_not_sent(api, ada, path, wrap, unsaid):
+    """As one Python library asks for its nonce."""
+    response = api.post(path, wrap({"gpg_auth": {"keyid": ada.key.fingerprint, **unsaid}}))
+
+    assert said(response) == (200, "error", 200, FAILED)
+    assert stage_headers(response)["progress"] == "stage1"
+    assert TOKEN in response.headers
+
+
+def test_a_nonce_is_returned_beside_a_member_that_is_null(api, ada):
+    nonce = ask_nonce(api, ada.key)
+
+    response = step(
+        api, keyid=ada.key.fingerprint, server_verify_token=None, user_token_result=nonce
+    )
+
+    assert stage_headers(response)["progress"] == "complete"
+
+
 # What is refused
 
 
@@ -214,7 +242,7 @@ def test_who_may_not_sign_in_is_nobody_here(api, ada, change):
     assert TOKEN not in response.headers
 
 
-@pytest.mark.parametrize("token", ["", "text", None, 7, ["x"], {"a": "b"}, KEYS["ada"].public])
+@pytest.mark.parametrize("token", ["", "text", 7, ["x"], {"a": "b"}, KEYS["ada"].public])
 def test_what_is_no_message_is_refused_without_a_stage(api, ada, path, token):
     response = step(api, path, keyid=ada.key.fingerprint, server_verify_token=token)
 
@@ -312,7 +340,6 @@ def test_a_nonce_lives_for_five_minutes(api, ada, time):
         "gpgauthv1.3.0|36|8a3f8f6e-6c0b-4f57-9d5a-3f9f1e0a7c21|gpgauthv1.3.0",
         "text",
         "",
-        None,
         7,
         ["x"],
         {"a": "b"},

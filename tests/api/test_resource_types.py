@@ -256,6 +256,12 @@ def test_nothing_but_the_deletion_of_a_type_can_be_changed(ada, digest, sent, te
     assert (response.status, response.message) == (400, text)
 
 
+def test_other_properties_that_are_null_were_not_sent(ada):
+    delete_type(TOTP)
+
+    assert restore(ada, TOTP, {"deleted": None, "slug": None, "name": None}).status == 200
+
+
 def test_what_is_not_deleted_is_not_restored(ada, digest):
     before = digest()
 

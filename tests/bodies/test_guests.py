@@ -88,6 +88,10 @@ def test_an_edit_keeps_what_was_not_sent():
     assert (body.role_id, body.disabled) == (UNSET, UNSET)
 
 
+def test_an_edit_keeps_the_role_where_null_was_sent():
+    assert read(UserEditBody, {"role_id": None}).role_id is UNSET
+
+
 def test_an_edit_may_suspend_and_enable_again():
     suspended = read(UserEditBody, {"disabled": "2031-02-03T04:05:06"})
 
@@ -102,7 +106,7 @@ def test_an_edit_may_suspend_and_enable_again():
         ({"profile": None}, "profile"),
         ({"profile": "Ada"}, "profile"),
         ({"profile": {"last_name": ""}}, "profile"),
-        ({"role_id": None}, "role_id"),
+        ({"role_id": ""}, "role_id"),
         ({"disabled": 5}, "disabled"),
     ],
 )
@@ -234,9 +238,21 @@ def test_a_handshake_may_be_empty(payload):
 def test_sign_in_bodies_refuse_nothing():
     assert read(LoginBody, {"user_id": 5}).user_id == 5
     assert read(LoginBody, None).challenge is None
-    assert read(RefreshBody, {"refresh_token": None}).refresh_token is None
+    assert read(RefreshBody, {"refresh_token": ""}).refresh_token == ""
     assert read(RefreshBody, {}).user_id is UNSET
     assert read(LogoutBody, "x").refresh_token is UNSET
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (RefreshBody, "user_id"),
+        (RefreshBody, "refresh_token"),
+        (LogoutBody, "refresh_token"),
+    ],
+)
+def test_a_token_that_is_null_was_not_sent(body, name):
+    assert getattr(read(body, {name: None}), name) is UNSET
 
 
 def test_sign_in_bodies_do_not_show_what_they_hold():
