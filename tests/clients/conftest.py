@@ -79,7 +79,7 @@ def visit(client_python: Callable[[str], Path]) -> Callable[..., Any]:
         done = subprocess.run(
             [client_python(client), HERE / script],
             input=json.dumps(configuration),
-            env={"PATH": os.environ["PATH"], "GNUPGHOME": str(home)},
+            env={"PATH": os.environ["PATH"], "GNUPGHOME": str(home), "HOME": str(home)},
             capture_output=True,
             text=True,
             timeout=120,

@@ -1,4 +1,7 @@
-"""The lab client `passbolt` 0.0.15, unchanged, over real HTTP, with both its OpenPGP libraries."""
+"""The lab client and its descendants, unchanged, over real HTTP, with both OpenPGP libraries.
+
+They are `passbolt` 0.0.15, `py-passbolt` 0.0.19 and `pypassbolt-api` 0.0.4, of one interface.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,21 @@ import pytest
 
 
 @pytest.fixture(scope="module", params=["PGPy", "gnupg"])
-def seen(request, served, visit, keyring):
+def library(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=["passbolt", "py-passbolt", "pypassbolt-api"])
+def seen(request, library, served, visit, keyring):
     """What the client saw on one visit: it signs in, stores, reads."""
     configuration = {
         "base_url": served.url,
-        "gpg_library": request.param,
+        "gpg_library": library,
         "private_key": served.key.private,
         "passphrase": "",
         "fingerprint": served.key.fingerprint,
     }
-    return visit("passbolt", "lab.py", configuration, keyring(served.key))
+    return visit(request.param, "lab.py", configuration, keyring(served.key))
 
 
 def test_it_signs_in(seen, served):
