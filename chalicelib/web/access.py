@@ -18,6 +18,7 @@ CSRF_COOKIE = "csrfToken"
 REFRESH_COOKIE = "refresh_token"
 REFRESH_SECONDS = 30 * 24 * 3600
 SAFE_METHODS = frozenset({"GET", "HEAD"})
+PROTECTED = frozenset({Access.USER, Access.ADMIN})
 NO_CSRF_COOKIE = Forbidden("Missing or incorrect CSRF cookie type.")
 CSRF_MISMATCH = Forbidden(
     "CSRF token from either the request body or request headers did not match or is missing."
@@ -25,17 +26,21 @@ CSRF_MISMATCH = Forbidden(
 _SECURE = "; secure" if settings.base_url.startswith("https://") else ""
 
 
-def find_actor(request: Request, caller: Caller) -> Actor | None:
-    """Return who is signed in. An access token decides alone, and a wrong one is refused."""
+def find_actor(access: Access, request: Request, caller: Caller) -> Actor | None:
+    """Return who is signed in. An access token decides alone, whatever the cookies say.
+
+    One that does not hold is refused where somebody must be signed in. Elsewhere it counts as
+    none: a client may still send it when its user begins a recovery.
+    """
     token = request.bearer()
-    if token is not None:
-        return sessions.by_bearer(token, caller)
-    cookie = request.cookies.get(SESSION_COOKIE)
-    if not cookie:
-        return None
     try:
-        return sessions.by_cookie(cookie, caller)
+        if token is not None:
+            return sessions.by_bearer(token, caller)
+        cookie = request.cookies.get(SESSION_COOKIE)
+        return sessions.by_cookie(cookie, caller) if cookie else None
     except Unauthenticated:
+        if token is not None and access in PROTECTED:
+            raise
         return None
 
 
@@ -45,7 +50,7 @@ def require(
     """Refuse who may not call an endpoint of this access at all."""
     if access is Access.GUEST and actor is not None:
         raise Forbidden(denied or "Access restricted to unauthenticated users.")
-    if access in (Access.USER, Access.ADMIN) and actor is None:
+    if access in PROTECTED and actor is None:
         raise unauthenticated or Unauthenticated()
     if access is Access.ADMIN and actor is not None and not actor.is_admin:
         raise Forbidden(denied or "Access restricted to administrators.")

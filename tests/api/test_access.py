@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from chalicelib.domain.actor import Access
-from chalicelib.web.access import CSRF_MISMATCH, NO_CSRF_COOKIE
+from chalicelib.web.access import CSRF_MISMATCH, NO_CSRF_COOKIE, SESSION_COOKIE
 from chalicelib.web.endpoint import Route
-from tests.client import Client
+from tests.client import Client, Response
 from tests.endpoints import CSRF_PAIR, ROUTES, is_change, is_protected, over, path_of
 
 UNKNOWN = "Authentication is required to continue"
@@ -23,6 +25,21 @@ NOBODY = {
 
 def needs_csrf(route: Route) -> bool:
     return route.csrf and is_change(route)
+
+
+def is_open(route: Route) -> bool:
+    """Whether a route for guests or anybody asks who calls, and takes tokens."""
+    return route.access in (Access.GUEST, Access.ANYONE) and route.no_bearer is None
+
+
+def as_guest(route: Route) -> Response:
+    """What somebody is answered who sends no token."""
+    pair = CSRF_PAIR if needs_csrf(route) else {}
+    return Client().request(route.method, path_of(route), **pair)
+
+
+def told(response: Response) -> tuple[int, str, Any]:
+    return response.status, response.message, response.body
 
 
 def assert_refused(response, message: str) -> None:
@@ -52,22 +69,53 @@ def test_a_change_by_a_guest_needs_the_csrf_pair(api, digest, route):
 
 
 @pytest.mark.parametrize("authorization", NOBODY.values(), ids=NOBODY)
-@over(lambda route: route.access is not Access.PUBLIC and route.no_bearer is None)
-def test_a_wrong_token_is_refused_also_where_none_is_needed(api, digest, route, authorization):
+@over(is_protected)
+def test_a_protected_route_refuses_a_wrong_token(api, digest, route, authorization):
     """AC01"""
     before = digest()
     headers = {"authorization": authorization}
-    assert_refused(api.request(route.method, path_of(route), headers=headers), UNKNOWN)
+    response = api.request(route.method, path_of(route), headers=headers)
+    assert_refused(response, UNKNOWN)
     assert digest() == before
 
 
-@over(lambda route: route.access is not Access.PUBLIC and route.no_bearer is None)
-def test_a_token_of_a_session_that_has_ended_is_refused(ada, digest, route):
+@over(is_protected)
+def test_a_protected_route_refuses_a_token_of_a_session_that_has_ended(ada, digest, route):
     """AC01, AU28"""
     assert ada.client.post("/auth/jwt/logout.json").status == 200
     before = digest()
     assert_refused(ada.client.request(route.method, path_of(route)), UNKNOWN)
     assert digest() == before
+
+
+@pytest.mark.parametrize("authorization", NOBODY.values(), ids=NOBODY)
+@over(is_open)
+def test_an_open_route_takes_a_wrong_token_for_none(api, route, authorization):
+    headers = {"authorization": authorization}
+    response = api.request(route.method, path_of(route), headers=headers)
+    assert told(response) == told(as_guest(route))
+
+
+@over(is_open)
+def test_an_open_route_takes_a_token_of_a_session_that_has_ended_for_none(ada, route):
+    """As of a client that still sends it when somebody begins a recovery."""
+    assert ada.client.post("/auth/jwt/logout.json").status == 200
+    response = ada.client.request(route.method, path_of(route))
+    assert told(response) == told(as_guest(route))
+
+
+@over(is_open)
+def test_an_open_route_takes_a_token_that_has_expired_for_none(time, ada, route):
+    time.pass_by(hours=1)
+    response = ada.client.request(route.method, path_of(route))
+    assert told(response) == told(as_guest(route))
+
+
+@over(is_open)
+def test_an_open_route_asks_no_cookie_beside_a_wrong_token(ada, cookie_of, route):
+    """HD04"""
+    browser = Client("garbage", cookies={SESSION_COOKIE: cookie_of(ada)})
+    assert told(browser.request(route.method, path_of(route))) == told(as_guest(route))
 
 
 @over(is_protected)
