@@ -21,6 +21,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Stale
 from chalicelib.domain.ids import ResourceId, UserId, named_id, new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.uploads import Upload
 from chalicelib.services import access, memberships, metadata_settings, people, resource_rules
 from chalicelib.services.resource_rules import TYPES
 from chalicelib.tables import reading
@@ -204,7 +205,8 @@ def _create(
 
 def _digest(draft: Draft[Any]) -> str:
     """What tells one request's content from another's, without being it."""
-    return hashlib.sha256(json.dumps(draft.payload, sort_keys=True).encode()).hexdigest()
+    text = json.dumps(draft.payload, sort_keys=True, default=Upload.told)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _new_resource(actor: Actor, body: bodies.Creation, resource_id: ResourceId) -> Resource:

@@ -16,6 +16,8 @@ from tests import make
 from tests.client import ROUTES as GATEWAY
 from tests.client import Client
 from tests.endpoints import ask, has_body, over, path_of
+from tests.pictures import form
+from tests.valid_requests import REQUESTS, a_tenant
 
 JSON = {"content-type": "application/json"}
 JSON_HEADERS = [(b"content-type", b"application/json")]
@@ -183,6 +185,29 @@ def test_a_form_that_cannot_be_read_is_refused(ada, digest, route):
         headers = {"content-type": kind}
         assert_bad_request(ask(route, path_of(route), ada.client, raw=raw, headers=headers))
     assert digest() == before
+
+
+@over(lambda route: has_body(route) and route.method == "POST")
+def test_a_file_where_none_is_meant_is_no_accident(store, ada, betty, route):
+    """In place of each value of a valid request, and beside them; with an idempotency key."""
+    name = f"{route.method} {route.path}"
+    request = REQUESTS[name](a_tenant(store, ada, betty), name)
+    texts = dict(leaves(request.body))
+    headers = {**request.options.get("headers", {}), "idempotency-key": "8f1a"}
+    for place in (*texts, "extra"):
+        sent = form(**texts | {place: ("a.txt", "text/plain", b"text")})
+        options = {**request.options, **sent, "headers": {**headers, **sent["headers"]}}
+        assert request.client.request("POST", request.path, **options).status < 500, place
+
+
+def leaves(value, path=()):
+    """Texts as a form has them, by path."""
+    inside = {dict: dict.items, list: enumerate}.get(type(value))
+    if inside is None:
+        yield "__".join(path), str("" if value is None else value)
+        return
+    for name, member in inside(value):
+        yield from leaves(member, (*path, str(name)))
 
 
 @over(lambda route: not has_body(route) and route.method not in ("HEAD", "DELETE"))

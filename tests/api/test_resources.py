@@ -15,6 +15,7 @@ from tests import make, people
 from tests.client import Response
 from tests.hooks import Recorder
 from tests.keys import message
+from tests.pictures import form
 from tests.resources import (
     INVALID,
     MISSING,
@@ -684,6 +685,38 @@ def test_a_resource_that_was_deleted_is_not_created_again(ada, digest):
     before = digest()
 
     assert create(ada, v4(), **KEY).status == 404
+    assert digest() == before
+
+
+def send_with_file(who, file, **parts):
+    """A creation by a form that holds a file, with an idempotency key."""
+    sent = form(**parts, extra=file)
+    headers = {**sent["headers"], **KEY["headers"]}
+    return who.client.post("/resources.json", raw=sent["raw"], headers=headers)
+
+
+def test_a_key_beside_a_file_is_as_good_as_any(ada, digest):
+    """The file means nothing here, and is part of the content all the same."""
+    parts = {"name": "mail", "secrets__0__data": PGP}
+    first = send_with_file(ada, ("a.txt", "text/plain", b"one"), **parts)
+    before = digest()
+
+    again = send_with_file(ada, ("a.txt", "text/plain", b"one"), **parts)
+    others = [("a.txt", "text/plain", b"two"), ("b.txt", "text/plain", b"one")]
+
+    assert (first.status, again.status) == (200, 200)
+    assert again.body["id"] == first.body["id"]
+    for other in others:
+        assert send_with_file(ada, other, **parts).status == 409
+    assert digest() == before
+
+
+def test_a_file_where_a_secret_is_meant_is_refused_with_a_key_too(ada, digest):
+    before = digest()
+
+    response = send_with_file(ada, ("a.txt", "text/plain", b"one"), name="mail")
+
+    assert (response.status, set(response.body)) == (400, {"secrets"})
     assert digest() == before
 
 
