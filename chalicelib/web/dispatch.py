@@ -109,6 +109,7 @@ class _Exchange:
         route, request = self.route, self.request
         self._require_path()
         refuse_old_version(request.parameters)
+        request.require_one_authorization()
         if (
             route.csrf
             and access.is_cookie_mode(request)

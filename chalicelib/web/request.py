@@ -82,6 +82,15 @@ class Request:
             )
         return key
 
+    def require_one_authorization(self) -> None:
+        """Refuse two `Authorization` headers: a front may have believed the other one."""
+        several = self.event.get("multiValueHeaders") or {}
+        sent = [
+            each for name in several if name.lower() == "authorization" for each in several[name]
+        ]
+        if len(sent) > 1:
+            raise Invalid("Bad Request")
+
     def bearer(self) -> str | None:
         """The access token; empty where the header names no bearer, `None` where there is none."""
         authorization = self.headers.get("authorization")

@@ -7,11 +7,15 @@ import logging
 
 import pytest
 
+from app import app
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
 from chalicelib.tables.base import every_table
 from chalicelib.web.envelope import SECURITY_HEADERS
-from tests.client import Client
+from infra.local.events import event_of, http_of
+from infra.local.gateway import Context
+from tests.client import ROUTES as GATEWAY
+from tests.client import Client, Response
 from tests.endpoints import CSRF_PAIR, ask, is_change, is_protected, over, path_of
 from tests.environment import BASE_URL
 from tests.hooks import Around, Recorder
@@ -63,6 +67,39 @@ def test_every_answer_carries_the_security_headers(ada, things, route):
         assert answer.headers["content-type"]
     refused = answers[2]
     assert refused.headers["content-type"] == "application/json; charset=utf-8"
+
+
+@over()
+@pytest.mark.parametrize("second", ["authorization", "Authorization"])
+def test_two_authorization_headers_are_refused(ada, betty, digest, route, second):
+    """Whoever they speak for: a front before us may have believed the other one."""
+    headers: dict[str, list[str]] = {"authorization": [f"Bearer {ada.client.token}"]}
+    headers.setdefault(second, []).append(f"Bearer {betty.client.token}")
+    before = digest()
+
+    answer = answered(route, headers)
+
+    assert answer.status == 400
+    if route.method != "HEAD":
+        assert (answer.message, answer.body) == ("Bad Request", "")
+    assert digest() == before
+
+
+def answered(route, several):
+    """What a request with these headers is answered, as the gateway hands it over."""
+    scope = {
+        "raw_path": path_of(route).encode(),
+        "query_string": b"",
+        "method": route.method,
+        "headers": [],
+        "http_version": "1.1",
+        "client": ("127.0.0.1", 1),
+    }
+    event = event_of(scope, b"", GATEWAY)
+    headers = {name: values[-1] for name, values in several.items()}
+    return Response(
+        *http_of(app({**event, "headers": headers, "multiValueHeaders": several}, Context("test")))
+    )
 
 
 @over()

@@ -61,6 +61,19 @@ def test_the_first_get_brings_one_cookie_that_can_be_cut_by_position(served):
     assert re.fullmatch(r"csrfToken=[0-9a-f]{128}; path=/", cookie)
 
 
+def test_two_authorization_headers_are_refused(served):
+    connection = HTTPConnection(urlsplit(served.url).netloc, timeout=10)
+    connection.putrequest("GET", "/settings.json")
+    for token in ("one", "two"):
+        connection.putheader("Authorization", f"Bearer {token}")
+    connection.endheaders()
+    response = connection.getresponse()
+    header = json.loads(response.read())["header"]
+    connection.close()
+
+    assert (response.status, header["code"], header["message"]) == (400, 400, "Bad Request")
+
+
 def test_codes_and_times_are_integers_without_quotes(served):
     _, content = exchange(served, "GET", VERIFY)
 
