@@ -32,7 +32,8 @@ class Settings:
     answer_limit: int
     """Most bytes of one answer; Lambda cuts at 6 MB, a plain server does not (0)."""
     login_limit: int
-    """Failed sign-ins a source may make a minute before it has to wait; 0 switches it off."""
+    """Failed sign-ins, and begun ones, a source may have a minute before it has to wait; 0 switches
+    it off."""
     get_logout: bool
     """Whether GET /auth/logout.json signs out, as the specification says."""
     healthcheck: bool

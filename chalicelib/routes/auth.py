@@ -198,11 +198,11 @@ def _known_step(owner: KeyOwner, sent: Handshake, caller: Caller) -> Reply:
         return _verified(sent.server_verify_token)
     if sent.user_token_result is not UNSET:
         return _signed_in(owner, sent.user_token_result, caller)
-    return _challenged(owner)
+    return _challenged(owner, caller)
 
 
-def _challenged(owner: KeyOwner) -> Reply:
-    token = _as_header(handshake.issue_nonce(owner))
+def _challenged(owner: KeyOwner, caller: Caller) -> Reply:
+    token = _as_header(handshake.issue_nonce(owner, caller))
     return _stage("stage1", headers={"X-GPGAuth-User-Auth-Token": token})
 
 

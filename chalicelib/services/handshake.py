@@ -8,7 +8,7 @@ Stage 2: the client returns it in clear, once and within five minutes, and is si
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from chalicelib.crypto.openpgp import BadMessage, NotArmored
 from chalicelib.domain import audit, clock
@@ -48,6 +48,8 @@ class KeyOwner:
     user: User
     role: Role
     gpgkey: Gpgkey
+    tally: Key | None = None
+    """The row that counts for the source of the request, where there is one."""
 
 
 def owner_of(keyid: object, caller: Caller) -> KeyOwner:
@@ -65,7 +67,7 @@ def owner_of(keyid: object, caller: Caller) -> KeyOwner:
     if owner is None:
         sources.count_failure(caller)
         raise UnknownKey("User not found.")
-    return owner
+    return replace(owner, tally=sources.tally(caller, rows))
 
 
 def open_nonce(armored: object) -> str | None:
@@ -82,8 +84,12 @@ def open_nonce(armored: object) -> str | None:
     return text if find_nonce(text) else None
 
 
-def issue_nonce(owner: KeyOwner) -> str:
-    """Stage 1: a nonce for the user, encrypted to his key and signed by ours."""
+def issue_nonce(owner: KeyOwner, caller: Caller) -> str:
+    """Stage 1: a nonce for the user, encrypted to his key and signed by ours.
+
+    It counts against its source until it is spent: whoever knows a fingerprint has us encrypt
+    and store for him.
+    """
     nonce = new_id()
     now = clock.timestamp()
     text = f"{PROTOCOL}|{NONCE_LENGTH}|{nonce}|{PROTOCOL}"
@@ -100,6 +106,7 @@ def issue_nonce(owner: KeyOwner) -> str:
                 expires=now + NONCE_SECONDS,
             )
         )
+        sources.count(tx, caller)
     return sealed
 
 
@@ -125,6 +132,7 @@ def sign_in(owner: KeyOwner, result: object, caller: Caller) -> str:
                 provided=user.still_may_sign_in(clock.now()).condition,
             )
             tx.create(row)
+            sources.count_back(tx, owner.tally)
     except WrongNonce:
         raise _refused(owner, caller) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)

@@ -1,4 +1,7 @@
-"""How often a network address fails to sign in: who guesses waits, and no account is locked."""
+"""How often a network address fails to sign in: who guesses waits, and no account is locked.
+
+A sign-in that was begun counts as one that failed until it ends well, for its nonce is a row.
+"""
 
 from __future__ import annotations
 
@@ -35,16 +38,34 @@ def take_turn(caller: Caller) -> None:
 
 
 def count_failure(caller: Caller) -> None:
+    if settings.login_limit:
+        with Transaction() as tx:
+            count(tx, caller)
+
+
+def count(tx: Transaction, caller: Caller) -> None:
+    """Count a failure, or what is none only if it ends well, with what is written for it."""
     if not settings.login_limit:
         return
-    with Transaction() as tx:
-        tx.update(
-            Token.by_hash(_hash(caller)),
-            Token.kind.set(SOURCE),
-            Token.expires.set(clock.timestamp() + 2 * MINUTE),
-            Token.failures.add(1),
-            provided=Token.kind.does_not_exist() | (Token.kind == SOURCE),
-        )
+    tx.update(
+        Token.by_hash(_hash(caller)),
+        Token.kind.set(SOURCE),
+        Token.expires.set(clock.timestamp() + 2 * MINUTE),
+        Token.failures.add(1),
+        provided=Token.kind.does_not_exist() | (Token.kind == SOURCE),
+    )
+
+
+def tally(caller: Caller, rows: Rows) -> Key | None:
+    """The row that counts for this source, where it has counted anything within the minute."""
+    row = rows.find(Token, _hash(caller)) if settings.login_limit else None
+    return row.key if row is not None and (row.failures or 0) > 0 else None
+
+
+def count_back(tx: Transaction, counted: Key | None) -> None:
+    """Take back what was counted of a sign-in that has ended well. Other minutes keep theirs."""
+    if counted is not None:
+        tx.update(counted, Token.failures.add(-1), provided=Token.kind == SOURCE)
 
 
 def _hash(caller: Caller) -> str:

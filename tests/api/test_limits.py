@@ -13,6 +13,7 @@ from requests.adapters import HTTPAdapter
 
 from chalicelib.domain.ids import new_id
 from tests.endpoints import CSRF_PAIR
+from tests.handshake import TOKEN, open_token
 from tests.keys import challenge, open_sealed
 from tests.served import Served, serving
 
@@ -93,6 +94,52 @@ def test_the_handshake_counts_as_well(served: Served) -> None:
 
     assert codes[0] == 400
     assert codes[-1] == 429
+
+
+def ask_nonce(session: requests.Session, served: Served) -> requests.Response:
+    body = {"gpg_auth": {"keyid": served.key.fingerprint}}
+    return session.post(f"{served.url}/auth/login.json", json=body, timeout=10)
+
+
+def answer_nonce(
+    session: requests.Session, served: Served, asked: requests.Response, server: str
+) -> requests.Response:
+    result = open_token(asked.headers[TOKEN], served.key, server)
+    body = {"gpg_auth": {"keyid": served.key.fingerprint, "user_token_result": result}}
+    return session.post(f"{served.url}/auth/login.json", json=body, timeout=10)
+
+
+def test_a_source_that_asks_for_nonces_and_answers_none_waits(served: Served) -> None:
+    """AU40: also with a fingerprint that is known, for each nonce is a row."""
+    session = client("127.0.0.8")
+    codes = [ask_nonce(session, served).status_code for _ in range(2 * LIMIT + 1)]
+
+    assert codes[0] == 200
+    assert codes[-1] == 429
+    assert ask_nonce(client("127.0.0.9"), served).status_code == 200
+
+
+def test_a_source_where_many_sign_in_does_not_wait(served: Served) -> None:
+    """AU40: as a company behind one address, where nobody fails."""
+    session = client("127.0.0.10")
+    server = server_key(session, served)
+    for _ in range(2 * LIMIT + 1):
+        session.cookies.clear()
+        asked = ask_nonce(session, served)
+        assert answer_nonce(session, served, asked, server).status_code == 200
+
+
+def test_each_nonce_that_is_answered_takes_back_what_it_counted(served: Served) -> None:
+    """AU40: so that half of those who sign in at once may be on their way."""
+    session = client("127.0.0.11")
+    server = server_key(session, served)
+    for _ in range(3):
+        asked = [ask_nonce(session, served) for _ in range(LIMIT - 1)]
+        assert {each.status_code for each in asked} == {200}
+        for each in asked:
+            session.cookies.clear()
+            assert answer_nonce(session, served, each, server).status_code == 200
+        session.cookies.clear()
 
 
 def let_in(served: Served) -> None:
