@@ -28,7 +28,7 @@ test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
 	ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
 
 prove: setup ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
-	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/api/test_warm.py $(ARGS)
+	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py $(ARGS)
 
 test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
 	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)

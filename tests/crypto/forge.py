@@ -29,6 +29,10 @@ with warnings.catch_warnings():
     from pgpy.packet.packets import PKESessionKeyV3
 
 
+_NUMBERS = {1: 1, 22: 2}
+"""How many a signature is, by its algorithm: RSA, EdDSA."""
+
+
 def armored(data: bytes, kind: str = "PGP MESSAGE") -> str:
     """One armored block, without checksum."""
     text = b64encode(data).decode()
@@ -48,6 +52,43 @@ def signed(text: bytes, private: str) -> list[bytes]:
     """One-pass signature, literal and signature, as Sequoia writes them."""
     message = sign(Tsk.from_bytes(private.encode()).signer(), text, armor=False)
     return [bytes(each) for each in PacketPile.from_bytes(message)]
+
+
+def signature_of(text: bytes, private: str) -> bytes:
+    """The body of a signature packet over the text, of version 4 (RFC 9580, 5.2.3)."""
+    *_, last = PacketPile.from_bytes(
+        sign(Tsk.from_bytes(private.encode()).signer(), text, armor=False)
+    )
+    return bytes(last.body)
+
+
+def signed_part(signature: bytes) -> bytes:
+    """What a signature says of itself under itself: version, type, algorithms, subpackets."""
+    return signature[: 6 + int.from_bytes(signature[4:6])]
+
+
+def with_unsigned(signature: bytes, subpackets: bytes) -> bytes:
+    """The same signature with other unhashed subpackets."""
+    head, _, rest = _parts(signature)
+    return head + len(subpackets).to_bytes(2) + subpackets + rest
+
+
+def numbers(signature: bytes) -> list[int]:
+    """The numbers that are the signature, however they are written; nobody reads what follows."""
+    _, _, rest = _parts(signature)
+    found, rest = [], rest[2:]
+    for _ in range(_NUMBERS[signature[2]]):
+        end = 2 + (int.from_bytes(rest[:2]) + 7) // 8
+        found.append(int.from_bytes(rest[2:end]))
+        rest = rest[end:]
+    return found
+
+
+def _parts(signature: bytes) -> tuple[bytes, bytes, bytes]:
+    """What is signed, the unhashed subpackets, and the rest: bits of the digest, the numbers."""
+    head = signed_part(signature)
+    end = len(head) + 2 + int.from_bytes(signature[len(head) : len(head) + 2])
+    return head, signature[len(head) + 2 : end], signature[end:]
 
 
 def signed_by_pgpy(text: str, private: str, hash_name: str) -> bytes:

@@ -14,14 +14,27 @@ def of_bytes(original: bytes, count: int, seed: int) -> Iterator[bytes]:
         yield kinds[index % len(kinds)](original, chance)
 
 
+def of_bits(original: bytes, count: int, seed: int) -> Iterator[bytes]:
+    """Copies with one other bit: every one of them, or `count`, evenly spread."""
+    bits = 8 * len(original)
+    start = random.Random(seed).randrange(bits)
+    for index in range(min(count, bits)):
+        place = (start + index * bits // min(count, bits)) % bits
+        yield _flipped(original, place)
+
+
 def of_text(original: str, count: int, seed: int) -> Iterator[str]:
     for mutant in of_bytes(original.encode(), count, seed):
         yield mutant.decode("latin-1")
 
 
 def _flip(data: bytes, chance: random.Random) -> bytes:
-    place = chance.randrange(len(data))
-    return data[:place] + bytes((data[place] ^ 1 << chance.randrange(8),)) + data[place + 1 :]
+    return _flipped(data, chance.randrange(8 * len(data)))
+
+
+def _flipped(data: bytes, bit: int) -> bytes:
+    place, shift = divmod(bit, 8)
+    return data[:place] + bytes((data[place] ^ 1 << shift,)) + data[place + 1 :]
 
 
 def _set(data: bytes, chance: random.Random) -> bytes:

@@ -14,6 +14,7 @@ from chalicelib.domain.armor import PUBLIC_KEY, BadArmor, read_block, read_messa
 from chalicelib.domain.errors import Invalid
 from tests.crypto import forge, mutants
 from tests.keys import KEYS, Key, challenge, message
+from tests.proving import more
 
 TEXT = '{"version":"1.0.0"}'
 BEARABLE = 0.25
@@ -63,6 +64,58 @@ def test_a_challenge_with_damage_inside(server: Key, user: Key, opened, wrap):
         for packets in mutants.of_bytes(original, 500, seed=3)
     )
     assert set(survivors(damaged, opened)) <= {TEXT}
+
+
+SIGNATURE_MUTANTS = more(100, 10_000)
+"""Of each pair of a user's key and a server's, and of each kind of damage."""
+
+
+@pytest.fixture
+def accepted(server: Key, user: Key, opened) -> Callable[[Iterable[bytes]], list[bytes]]:
+    """Those bodies of a signature packet with which a challenge opens that is whole otherwise."""
+    session_key = bytes(range(32))
+    head = forge.session_key_packet(server.public, session_key)
+    first, text, _ = forge.signed(TEXT.encode(), user.private)
+
+    def is_accepted(body: bytes) -> bool:
+        packets = first + text + forge.packet(2, body)
+        armored = forge.armored(head + forge.protected(session_key, packets))
+        found = survivors([armored], opened)
+        assert set(found) <= {TEXT}
+        return bool(found)
+
+    return lambda bodies: [body for body in bodies if is_accepted(body)]
+
+
+@pytest.mark.parametrize("damage", [mutants.of_bytes, mutants.of_bits])
+def test_a_challenge_with_a_damaged_signature(user: Key, accepted, damage):
+    """It opens only where the damage is in what no signature covers and nobody relies on.
+
+    That are unhashed subpackets, bits of the digest, how a number is written, what follows it.
+    """
+    original = forge.signature_of(TEXT.encode(), user.private)
+
+    for body in accepted(damage(original, SIGNATURE_MUTANTS, seed=8)):
+        assert forge.signed_part(body) == forge.signed_part(original), body.hex()
+        assert forge.numbers(body) == forge.numbers(original), body.hex()
+
+
+def test_a_challenge_opens_whatever_its_signature_says_unsigned(user: Key, accepted):
+    """So that the test above is not one of refusals alone."""
+    original = forge.signature_of(TEXT.encode(), user.private)
+    others = [forge.with_unsigned(original, part) for part in (b"", b"\x02\x64a", b"\x03\x65ab")]
+
+    assert accepted(others) == others
+
+
+@pytest.mark.parametrize("place", ["type", "hashed subpacket", "number"])
+def test_a_challenge_is_refused_with_one_bit_of_what_is_signed_changed(user: Key, accepted, place):
+    original = forge.signature_of(TEXT.encode(), user.private)
+    at = {"type": 1, "hashed subpacket": len(forge.signed_part(original)) - 1, "number": -1}[place]
+    changed = bytearray(original)
+    changed[at] ^= 1
+
+    assert accepted([bytes(changed)]) == []
 
 
 @pytest.mark.parametrize("name", ["ada", "carol", "edith"])
