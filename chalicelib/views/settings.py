@@ -1,4 +1,9 @@
-"""How the server describes itself: exactly the features whose endpoints exist."""
+"""How the server describes itself: exactly the features that exist as a whole.
+
+Clients draw a menu entry or a button for what is announced. For some they expect a page of the
+server behind it (`accountSettings`, `healthcheckUi`, and `selfRegistration` to administrators):
+without the page these are not announced, even where the endpoints exist.
+"""
 
 from __future__ import annotations
 
@@ -72,14 +77,12 @@ def for_users() -> SettingsJson:
     }
     plugins: dict[str, Json] = {
         "jwtAuthentication": _plugin(),
-        "selfRegistration": _plugin(),
         "locale": {**_plugin(), **_locales()},
-        "accountSettings": {"version": "1.0.0"},
         "resourceTypes": _plugin(),
         "totpResourceTypes": _plugin(),
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},
-        "healthcheckUi": {"enabled": environment.healthcheck},
+        "previewPassword": {"enabled": True},
     }
     return {"app": app, "passbolt": _product(plugins)}
 

@@ -310,4 +310,4 @@ def test_it_can_be_switched_off(silent: Served) -> None:
     }
     assert refused["ada"].json()["body"] == ""
     plugins = ada.visitor.body("GET", "/settings.json")["passbolt"]["plugins"]
-    assert plugins["healthcheck"] == plugins["healthcheckUi"] == {"enabled": False}
+    assert plugins["healthcheck"] == {"enabled": False}

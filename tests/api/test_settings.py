@@ -9,14 +9,14 @@ from tests.conftest import Time
 from tests.endpoints import ROUTES
 
 NEEDS = {
-    "accountSettings": {"GET /account/settings.json"},
+    "accountSettings": {"GET /account/settings.json", "POST /account/settings/themes.json"},
     "directorySync": {"GET /directorysync/settings.json"},
     "disableUser": {"PUT /users/{user}.json"},
     "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
     "exportPolicies": {"GET /export-policies/settings.json"},
     "folders": {"GET /folders.json", "POST /folders.json"},
     "healthcheck": {"GET /healthcheck.json"},
-    "healthcheckUi": {"GET /healthcheck.json"},
+    "healthcheckUi": {"GET /healthcheck.json", "GET /app/administration/healthcheck"},
     "jwtAuthentication": {"POST /auth/jwt/login.json", "POST /auth/jwt/refresh.json"},
     "locale": {"POST /account/settings/locales.json"},
     "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
@@ -24,35 +24,38 @@ NEEDS = {
     "multiFactorAuthentication": {"GET /mfa/verify/error.json"},
     "passwordExpiry": {"GET /password-expiry/settings.json"},
     "passwordPolicies": {"GET /password-policies/settings.json"},
+    "previewPassword": {"GET /secrets/resource/{resource_id}.json"},
     "rbacs": {"GET /rbacs/me.json"},
     "resourceTypes": {"GET /resource-types.json"},
     "scim": {"GET /scim/settings.json"},
     "secretRevisions": {"GET /secret-revisions/settings.json"},
-    "selfRegistration": {"POST /self-registration/dry-run.json"},
+    "selfRegistration": {
+        "GET /self-registration/settings.json",
+        "GET /app/administration/self-registration",
+    },
     "smtpSettings": {"GET /smtp/settings.json"},
     "tags": {"GET /tags.json"},
     "totpResourceTypes": {"GET /resource-types.json"},
     "userKeyPolicies": {"GET /user-key-policies/settings.json"},
 }
-"""Endpoints without which clients must not see a plugin."""
-FOR_GUESTS = {
-    "exportPolicies",
-    "jwtAuthentication",
-    "locale",
-    "selfRegistration",
-    "userKeyPolicies",
+"""Endpoints and pages without which signed-in clients must not see a plugin."""
+GUESTS_NEED = {
+    **{name: NEEDS[name] for name in ("exportPolicies", "jwtAuthentication", "locale")},
+    "selfRegistration": {"POST /self-registration/dry-run.json", "POST /users/register.json"},
+    "userKeyPolicies": {"GET /setup/user-key-policies/settings.json"},
 }
+"""The same for guests, to whom a plugin may promise something else."""
 
 
-def served_plugins() -> set[str]:
+def served_of(needs: dict[str, set[str]]) -> set[str]:
     served = {f"{route.method} {route.path}" for route in ROUTES}
-    return {name for name, needed in NEEDS.items() if needed <= served}
+    return {name for name, needed in needs.items() if needed <= served}
 
 
-def test_exactly_the_plugins_that_have_endpoints_are_announced(ada):
+def test_exactly_the_plugins_that_exist_as_a_whole_are_announced(ada):
     announced = ada.client.get("/settings.json").body["passbolt"]["plugins"]
 
-    assert set(announced) == served_plugins()
+    assert set(announced) == served_of(NEEDS)
     assert all(plugin.get("enabled", True) is True for plugin in announced.values())
 
 
@@ -65,9 +68,30 @@ def test_guests_are_told_what_signing_in_takes(api, ada, time: Time):
     product = response.body["passbolt"]
     assert product["edition"] == "ce"
     assert product["legal"] == {"privacy_policy": {"url": ""}, "terms": {"url": ""}}
-    assert set(product["plugins"]) == served_plugins() & FOR_GUESTS
+    assert set(product["plugins"]) == served_of(GUESTS_NEED)
     assert set(product["plugins"]["locale"]) == {"options"}
     assert set(product["plugins"]["jwtAuthentication"]) == {"enabled"}
+
+
+@pytest.mark.parametrize("name", ["accountSettings", "healthcheckUi", "selfRegistration"])
+def test_what_would_lead_to_a_blank_page_is_not_announced(ada, name):
+    assert name not in ada.client.get("/settings.json").body["passbolt"]["plugins"]
+
+
+def test_clients_may_show_passwords(ada, api):
+    preview = "previewPassword"
+
+    assert ada.client.get("/settings.json").body["passbolt"]["plugins"][preview] == {
+        "enabled": True
+    }
+    assert preview not in api.get("/settings.json").body["passbolt"]["plugins"]
+
+
+def test_guests_are_told_that_they_may_register(api):
+    """The page for guests asks whether an address may register only where this is announced."""
+    plugins = api.get("/settings.json").body["passbolt"]["plugins"]
+
+    assert plugins["selfRegistration"] == {"enabled": True}
 
 
 def test_users_are_told_more(ada):
