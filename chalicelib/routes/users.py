@@ -34,7 +34,7 @@ SORTS: dict[str, Callable[[views.PersonJson], str]] = {
     "Profiles.modified": lambda user: user["profile"]["modified"],
 }
 LIST = Options(
-    contains=CONTAINS | {views.MISSING_KEYS},
+    contains=CONTAINS | {views.MFA, views.MISSING_KEYS},
     default_contains=CONTAINS,
     aliases={"LastLoggedIn": "last_logged_in"},
     filters={
@@ -64,7 +64,8 @@ def index(actor: Actor, query: Query) -> Reply:
     page, pagination = paginate(_sorted(_found(actor, query), query), query)
     if query.contains("gpgkey"):
         page = user_lists.with_keys(page, gpgkeys.gpgkey_of)
-    return Reply(views.listed(page, query.contained), pagination=pagination)
+    hidden = frozenset() if users.may_see_private(actor) else {views.MFA}
+    return Reply(views.listed(page, query.contained - hidden), pagination=pagination)
 
 
 @endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC, view=text)
@@ -88,7 +89,8 @@ def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     found = users.view(actor, user)
     if query.contains(views.MISSING_KEYS):
         users.require_sight_of_missing_keys(actor, found.user.id)
-    return views.viewed(found, query.contained)
+    private = {views.MFA} if users.may_see_private(actor, found.user.id) else frozenset()
+    return views.viewed(found, query.contained | private)
 
 
 @endpoints.post(

@@ -38,9 +38,14 @@ def view(actor: Actor, user: str) -> Person:
     return person
 
 
+def may_see_private(actor: Actor, user_id: str | None = None) -> bool:
+    """Whether the actor is shown what others are not of this user; without one, of everybody."""
+    return actor.is_admin or actor.id == user_id
+
+
 def require_sight_of_missing_keys(actor: Actor, user_id: str | None = None) -> None:
     """Refuse to tell others than administrators which metadata keys somebody else lacks."""
-    if not actor.is_admin and actor.id != user_id:
+    if not may_see_private(actor, user_id):
         raise Forbidden(_MISSING_KEYS_DENIED)
 
 

@@ -71,12 +71,14 @@ class PersonJson(UserJson):
 
 
 class ViewedJson(PersonJson):
+    is_mfa_enabled: NotRequired[bool]
     missing_metadata_key_ids: NotRequired[list[Uuid]]
 
 
 class ListedJson(UserJson):
     """A user of a list, without what the client says it does not need."""
 
+    is_mfa_enabled: NotRequired[bool]
     missing_metadata_key_ids: NotRequired[list[Uuid]]
     groups_users: NotRequired[list[MembershipJson]]
     profile: NotRequired[ProfileJson]
@@ -95,6 +97,7 @@ class SetupJson(TypedDict):
 
 
 ListedPerson = Listed[PersonJson, GpgkeyJson]
+MFA = "is_mfa_enabled"
 MISSING_KEYS = "missing_metadata_key_ids"
 OPTIONAL = frozenset({"gpgkey", "profile", "role", "groups_users"})
 PLACEHOLDER: AvatarJson = {
@@ -116,8 +119,10 @@ def person(found: Person) -> PersonJson:
 
 
 def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
-    """The same, with what the client asked for beyond it."""
+    """The same, with what the client may see and asked for beyond it."""
     shown = cast(ViewedJson, person(found))
+    if MFA in contained:
+        shown["is_mfa_enabled"] = _is_mfa_enabled()
     if MISSING_KEYS in contained:
         shown["missing_metadata_key_ids"] = _missing_keys()
     return shown
@@ -146,6 +151,9 @@ def listed(found: Iterable[ListedPerson], contained: Collection[str]) -> list[Li
     """Users of a list, with those of their optional members that are wanted."""
     left_out = OPTIONAL.difference(contained)
     shown = [_without(left_out, _with_key(each)) for each in found]
+    if MFA in contained:
+        for each in shown:
+            each["is_mfa_enabled"] = _is_mfa_enabled()
     if MISSING_KEYS in contained:
         for each in shown:
             each["missing_metadata_key_ids"] = _missing_keys()
@@ -160,6 +168,11 @@ def _with_key(listed: ListedPerson) -> PersonJson:
 def _without(names: Collection[str], shown: PersonJson) -> ListedJson:
     kept = {name: value for name, value in shown.items() if name not in names} if names else shown
     return cast(ListedJson, kept)
+
+
+def _is_mfa_enabled() -> bool:
+    """Whether a user's sign-in takes a second factor: never, since there is none yet."""
+    return False
 
 
 def _missing_keys() -> list[str]:

@@ -27,6 +27,7 @@ from tests.people import change, invitation, waiting
 
 ADDED = "The user was successfully added. This user now need to complete the setup."
 NO_USER = "The user does not exist."
+MFA = "is_mfa_enabled"
 MISSING_KEYS = "contain[missing_metadata_key_ids]"
 
 pytestmark = pytest.mark.usefixtures("time")
@@ -113,7 +114,7 @@ def test_the_list_shows_each_user_as_his_own_page_does(ada, betty):
     join(betty, new_id(), new_id())
     people.suspend(betty)
 
-    for shown in ada.client.get("/users.json").body:
+    for shown in ada.client.get(f"/users.json?contain[{MFA}]=1").body:
         assert ada.client.get(f"/users/{shown['id']}.json").body == shown
 
 
@@ -362,6 +363,22 @@ def test_a_user_is_told_which_metadata_keys_he_lacks(ada, betty):
     assert "missing_metadata_key_ids" not in betty.client.get("/users/me.json").body
 
 
+def test_oneself_and_administrators_are_told_that_there_is_no_second_factor(ada, betty):
+    for who, user in ((betty, "me"), (betty, betty.id), (ada, "me"), (ada, betty.id)):
+        assert who.client.get(f"/users/{user}.json").body[MFA] is False
+    for user in (ada.id, make.user("carol").id):
+        assert MFA not in betty.client.get(f"/users/{user}.json").body
+
+
+def test_a_list_tells_administrators_of_second_factors_where_they_ask(ada, betty):
+    asked = f"/users.json?contain[{MFA}]"
+
+    assert [user[MFA] for user in ada.client.get(f"{asked}=1").body] == [False, False]
+    for who, path in ((ada, "/users.json"), (ada, f"{asked}=0"), (betty, f"{asked}=1")):
+        assert not any(MFA in user for user in who.client.get(path).body)
+    assert {who.client.get(f"{asked}=2").status for who in (ada, betty)} == {400}
+
+
 @pytest.mark.parametrize("name", ["last_logged_in", "LastLoggedIn"])
 def test_the_last_sign_in_is_always_shown(ada, name):
     [user] = ada.client.get(f"/users.json?contain[{name}]=0").body
@@ -522,7 +539,7 @@ def test_an_administrator_invites_a_person_by_mail(ada, store, time: Time):
     user = response.body
     assert (user["username"], user["active"], user["gpgkey"]) == ("Dave@example.com", False, None)
     assert (user["role"]["name"], user["profile"]["first_name"]) == ("user", "Dave")
-    assert ada.client.get(f"/users/{user['id']}.json").body == user
+    assert ada.client.get(f"/users/{user['id']}.json").body == {**user, MFA: False}
     [mail] = people.mails(store)
     assert (mail.recipient, mail.template) == ("Dave@example.com", "invitation")
     assert people.link_of(mail).startswith(f"https://keyhaven.test/setup/start/{user['id']}/")
