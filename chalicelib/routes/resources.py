@@ -14,6 +14,7 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services import permissions, resource_lists, resource_updates, resources
 from chalicelib.services.resource_lists import Permission, Wanted
 from chalicelib.services.resources import Seen
+from chalicelib.services.trees import OwnTrees
 from chalicelib.views import resources as views
 from chalicelib.views.holders import Holders
 from chalicelib.views.permissions import permission_of
@@ -78,8 +79,11 @@ _HOLDERS: dict[str, views.ContainedHolders] = {
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
     with_secrets = query.contains("secret")
-    found = resource_lists.search(actor, _wanted(query), _shown(query), with_secrets=with_secrets)
+    trees = OwnTrees(actor)
+    show = _shown(query, trees)
+    found = resource_lists.search(actor, _wanted(query), show, with_secrets=with_secrets)
     page, pagination = paginate(_sorted(found, query), query)
+    _count_trees(page, trees)
     if with_secrets:
         resource_lists.log_secret_reads(actor, [shown["id"] for shown in page])
     return Reply(_with_holders(page, query), pagination=pagination)
@@ -94,7 +98,9 @@ def index(actor: Actor, query: Query) -> Reply:
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
     seen = resources.view(actor, resource_id)
-    shown = _shown(query)(seen, _strongest(actor, seen))
+    trees = OwnTrees(actor)
+    shown = _shown(query, trees)(seen, _strongest(actor, seen))
+    _count_trees([shown], trees)
     if query.contains("secret"):
         resources.require_whole(seen)
         resource_lists.log_secret_reads(actor, [shown["id"]])
@@ -169,13 +175,15 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
     return key
 
 
-def _shown(query: Query) -> Callable[[Seen, Permission], views.ResourceJson]:
+def _shown(query: Query, trees: OwnTrees) -> Callable[[Seen, Permission], views.ResourceJson]:
     """Makes a resource with the members the client asked for, but for its holders."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
     has_permission = query.contains("permission")
 
     def shown(seen: Seen, permission: Permission) -> views.ResourceJson:
         made = views.resource(seen)
+        if not made["personal"]:
+            trees.note(seen.row)
         for add in members:
             add(seen, made)
         if has_permission:
@@ -183,6 +191,14 @@ def _shown(query: Query) -> Callable[[Seen, Permission], views.ResourceJson]:
         return made
 
     return shown
+
+
+def _count_trees(page: Sequence[views.ResourceJson], trees: OwnTrees) -> None:
+    """Say of resources that groups have whether they are in one tree all the same."""
+    personal = trees.personal_among(shown["id"] for shown in page)
+    for shown in page:
+        if shown["id"] in personal:
+            shown["personal"] = True
 
 
 def _with_holders(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
@@ -219,7 +235,10 @@ def _permitted(page: Sequence[views.ResourceJson], aro: str) -> set[str]:
 
 
 def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
-    return views.changed(seen, _strongest(actor, seen))
+    shown, trees = views.changed(seen, _strongest(actor, seen)), OwnTrees(actor)
+    trees.note(seen.row)
+    _count_trees([shown], trees)
+    return shown
 
 
 def _strongest(actor: Actor, seen: Seen) -> Permission:

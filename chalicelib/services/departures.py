@@ -20,7 +20,7 @@ from chalicelib.domain import ownership
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
-from chalicelib.services import memberships
+from chalicelib.services import memberships, trees
 from chalicelib.services.group_lists import Found, Seen
 from chalicelib.services.permissions import Holders, read_holders
 from chalicelib.tables import reading
@@ -102,6 +102,8 @@ class Obstacles:
     """What would be left without a manager."""
     lonely: Sequence[Group]
     """Groups without any other member: they would go too."""
+    personal: Collection[str] = ()
+    """Those of the resources that are in one user's tree alone."""
 
 
 def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[Departure, Rows]:
@@ -137,7 +139,8 @@ def obstacles(
     users |= {UserId(member.user_id) for _, members in groups for member in members}
     holders = {group for each in lists for group in memberships.group_holders(each)}
     found = read_holders(users, holders)
-    return Obstacles(resources, found, _detailed(groups, found), lonely)
+    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in resources})
+    return Obstacles(resources, found, _detailed(groups, found), lonely, personal)
 
 
 def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:

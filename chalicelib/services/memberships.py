@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -68,6 +68,32 @@ def users_of(group_ids: Collection[GroupId]) -> dict[GroupId, list[UserId]]:
     found = reading.together(*(partial(Membership.in_group, each) for each in group_ids))
     users = ([UserId(each.user_id) for each in members] for members in found)
     return dict(zip(group_ids, users, strict=True))
+
+
+def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
+    """The user of each of these groups that has one member, and no other group.
+
+    No more than two members of each are read. While a large change replaces members, a group
+    may look as if it had one: so those that do are read again, in the order that tells.
+    """
+    if not group_ids:
+        return {}
+    rows, *firsts = reading.together(
+        partial(reading.read, map(Group.by_id, group_ids)), *_first_two(group_ids)
+    )
+    groups = {id_: row for id_ in group_ids if (row := rows.raw(Group.by_id(id_)))}
+    require_applied(*(Group.from_raw(row) for row in groups.values() if is_marked(row)))
+    found = zip(group_ids, firsts, strict=True)
+    lonely = [group_id for group_id, two in found if len(two) == 1 and group_id in groups]
+    firsts = reading.together(*_first_two(lonely))
+    require_shown_whole([groups[group_id] for group_id in lonely])
+    found = zip(lonely, firsts, strict=True)
+    return {group_id: UserId(two[0]["user_id"]["S"]) for group_id, two in found if len(two) == 1}
+
+
+def _first_two(group_ids: Iterable[GroupId]) -> list[Callable[[], list[RawRow]]]:
+    """Reads two memberships of each of these groups, or the only one."""
+    return [partial(reading.first, Membership, group_id, 2) for group_id in group_ids]
 
 
 def shown(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from pynamodb.expressions.condition import Condition
@@ -53,6 +54,12 @@ def query(
 ) -> list[RawRow]:
     """Read all rows of a hash key, in the order of their range keys."""
     return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+
+
+def first(table: type[Table], hash_key: str, most: int) -> list[RawRow]:
+    """Read the first rows of a hash key, so many at most, in the order of their range keys."""
+    parameters = {**_query_parameters(table, hash_key, None, None), "Limit": most}
+    return list(islice(_pages("Query", parameters), most))
 
 
 def scan(table: type[Table], *names: str) -> Iterator[RawRow]:

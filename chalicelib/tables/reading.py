@@ -15,11 +15,22 @@ from chalicelib.domain.actor import Guard
 from chalicelib.domain.errors import Stale
 from chalicelib.tables import decisions, fetching, settling
 from chalicelib.tables.base import Key, RawRow, Table
-from chalicelib.tables.fetching import BATCH, count, query, scan, together
+from chalicelib.tables.fetching import BATCH, count, first, query, scan, together
 from chalicelib.tables.settling import Counted
 from chalicelib.tables.versioned import version_in
 
-__all__ = ["BATCH", "Rows", "count", "find", "gather", "query", "read", "scan", "together"]
+__all__ = [
+    "BATCH",
+    "Rows",
+    "count",
+    "find",
+    "first",
+    "gather",
+    "query",
+    "read",
+    "scan",
+    "together",
+]
 
 Row = TypeVar("Row", bound=Table)
 Made = TypeVar("Made")

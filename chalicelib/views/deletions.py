@@ -58,7 +58,10 @@ def _causes(found: Obstacles) -> CausesJson:
         causes["groups"] = {"sole_manager": group_views.listed(found.groups, _MEMBERS)}
     if found.resources:
         holders = Holders.of(found.holders.users, found.holders.groups)
-        causes["resources"] = {"sole_owner": [_owned(row, holders) for row in found.resources]}
+        owned = [_owned(row, holders) for row in found.resources]
+        for shown in owned:
+            shown["personal"] = shown["id"] in found.personal
+        causes["resources"] = {"sole_owner": owned}
     return causes
 
 
