@@ -22,8 +22,8 @@ KEY = Setting.named(ROLES)
 """The row `of` needs, to be read together with others."""
 DELETED_KEY = Setting.named(DELETED_ROLES)
 
-_NO_ROLE = {"role_id": {"_existsIn": "The role does not exist."}}
 _DELETED = {"role_id": {"roleIsNotSoftDeleted": "The role is deleted."}}
+_NO_ROLE = {"role_id": {"_existsIn": "The role does not exist.", **_DELETED["role_id"]}}
 _NOT_A_ROLE = {"role_id": {"validRole": "The role cannot be given to a user."}}
 
 

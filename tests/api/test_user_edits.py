@@ -188,7 +188,7 @@ def test_7_unknown_and_deleted_users_are_not_edited(ada, betty, digest):
         ({"profile": {"last_name": "😀"}}, {"profile": {"last_name"}}),
         ({"role_id": "admin"}, {"role_id": {"uuid"}}),
         ({"role_id": roles.GUEST.id}, {"role_id": {"validRole"}}),
-        ({"role_id": new_id()}, {"role_id": {"_existsIn"}}),
+        ({"role_id": new_id()}, {"role_id": {"_existsIn", "roleIsNotSoftDeleted"}}),
         ({"disabled": "2026-11-21"}, {"disabled": {"dateTime"}}),
         ({"disabled": "2025-02-30 10:00"}, {"disabled": {"dateTime"}}),
         ({"disabled": "2026-11-21T10:00:00+02:00"}, {"disabled": {"dateTime"}}),
