@@ -11,7 +11,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.roles import INVALID, RoleBody, folded
 from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Invalid, NotFound
+from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.roles import Role
 from chalicelib.services import people
@@ -29,8 +29,12 @@ MOST_DELETED = 100
 """Deleted roles that are still shown, the latest; the action log names them all."""
 
 _NOT_DELETED = "The role could not be deleted."
-_BUILT_IN = {"name": {"isReservedRole": "A built-in role can be neither renamed nor deleted."}}
-_IN_USE = {"id": {"hasNoActiveUserAssociatedRule": "There are users who have this role."}}
+_BUILT_IN: FieldErrors = {
+    "name": {"isReservedRole": "A built-in role can be neither renamed nor deleted."}
+}
+_IN_USE: FieldErrors = {
+    "id": {"hasNoActiveUserAssociatedRule": "There are users who have this role."}
+}
 _TAKEN = "The name is already used by another role."
 _ENOUGH = f"There can be {MOST} roles at most."
 
@@ -73,7 +77,9 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
 def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
     """Give a role another name; who has it keeps it."""
     known = read()
-    role = _require(known, role_id, INVALID)
+    role = _require(known, role_id)
+    if broken := _reserved(role):
+        raise Invalid(INVALID, broken)
     body = _read(draft)
     if body.name == role.name:
         return role
@@ -97,9 +103,9 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     """
     rows = reading.read([KEY, DELETED_KEY])
     known, earlier = of(rows), rows.find(Setting, DELETED_ROLES)
-    role = _require(known, role_id, _NOT_DELETED)
-    if any(user.role_id == role_id for user in people.everybody()):
-        raise Invalid(_NOT_DELETED, _IN_USE)
+    role = _require(known, role_id)
+    if broken := {**_reserved(role), **_in_use(role)}:
+        raise Invalid(_NOT_DELETED, broken)
     rest = [each for each in known.custom.values() if each.id != role_id]
     now = timestamp_text(clock.now())
     with Transaction() as tx:
@@ -116,12 +122,19 @@ def _read(draft: Draft[RoleBody]) -> RoleBody:
     return draft.read(INVALID)
 
 
-def _require(known: Known, role_id: RoleId, message: str) -> Role:
-    if role_id in roles.BY_ID:
-        raise Invalid(message, _BUILT_IN)
-    if role_id not in known.custom:
+def _require(known: Known, role_id: RoleId) -> Role:
+    role = roles.BY_ID.get(role_id) or known.custom.get(role_id)
+    if role is None:
         raise NotFound("The role does not exist or deleted.")
-    return known.custom[role_id]
+    return role
+
+
+def _reserved(role: Role) -> FieldErrors:
+    return _BUILT_IN if role.id in roles.BY_ID else {}
+
+
+def _in_use(role: Role) -> FieldErrors:
+    return _IN_USE if any(user.role_id == role.id for user in people.everybody()) else {}
 
 
 def _require_room(known: Known, name: str) -> None:

@@ -241,6 +241,14 @@ def test_built_in_roles_stay_as_they_are(ada, digest, role):
     assert digest() == before
 
 
+@pytest.mark.parametrize("role", roles.BUILT_IN, ids=lambda role: role.name)
+def test_of_a_built_in_role_it_is_said_too_whether_somebody_has_it(ada, betty, role):
+    refused = ada.client.delete(path(role.id)).body
+
+    assert set(refused) == ({"name"} if role == roles.GUEST else {"name", "id"})
+    assert set(refused.get("id", ())) <= {"hasNoActiveUserAssociatedRule"}
+
+
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE"])
 def test_what_is_no_role(ada, auditor, method):
     assert ada.client.delete(path(auditor)).status == 200
