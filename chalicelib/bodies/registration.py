@@ -15,6 +15,7 @@ from chalicelib.bodies.rules import (
     in_list,
     max_length,
     not_empty,
+    with_members,
 )
 from chalicelib.bodies.users import ProfileBody
 from chalicelib.domain.addresses import EMAIL_DOMAINS, is_domain
@@ -54,7 +55,7 @@ class SelfRegistrationBody:
     """Whose people may register by themselves."""
 
     provider: Annotated[str, absent_is_empty, not_empty, in_list(EMAIL_DOMAINS)]
-    data: Annotated[DomainsBody, absent_is_empty, not_empty]
+    data: Annotated[DomainsBody, absent_is_empty, not_empty, with_members]
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,6 +113,8 @@ required = Presence("_required", "The {field} is required.", lambda _: True)
 absent_is_empty = Presence("_empty", "The {field} should not be empty.", lambda _: True)
 """For forms whose missing members count as empty ones."""
 not_empty = NotEmpty("_empty", "The {field} should not be empty.", lambda _: True)
+with_members = Rule("_empty", "The {field} should not be empty.", lambda value: value != {})
+"""For objects that are empty where they have no member; else each member says what it lacks."""
 
 
 _CONTROLS = bytes({*range(0x20)} - {*b"\t\n\r"})

@@ -135,7 +135,8 @@ def test_only_the_setting_there_is_can_be_deleted(ada, digest, is_open):
         (domains("example.com") | {"provider": 5}, {"provider": {"inList"}}),
         (domains("example.com") | {"data": None}, {"data": {"_empty"}}),
         (domains("example.com") | {"data": []}, {"data": {"_empty"}}),
-        (domains("example.com") | {"data": {}}, {"data": {"allowed_domains": {"_empty"}}}),
+        (domains("example.com") | {"data": {}}, {"data": {"_empty"}}),
+        (domains("example.com") | {"data": {"x": 1}}, {"data": {"allowed_domains": {"_empty"}}}),
         (domains(), {"data": {"allowed_domains": {"_empty"}}}),
     ],
 )
