@@ -36,6 +36,7 @@ CONTAINS = frozenset(
         "permissions",
         "permissions.user.profile",
         "permissions.group",
+        "tag",
     }
 )
 LIST = Options(
@@ -58,6 +59,7 @@ _MEMBERS: dict[str, views.Contained] = {
     "secret": views.add_secrets,
     "resource-type": views.add_resource_type,
     "permissions": views.add_permissions,
+    "tag": views.add_tags,
 }
 """What each contain option adds."""
 _HOLDERS: dict[str, views.ContainedHolders] = {

@@ -44,6 +44,12 @@ class PlainResourceJson(TypedDict):
     metadata_key_type: NotRequired[Literal["user_key", "shared_key"]]
 
 
+class TagJson(TypedDict):
+    id: Uuid
+    slug: str
+    is_shared: bool
+
+
 class ResourceJson(PlainResourceJson):
     """A resource in one user's tree, with the members a client asked for."""
 
@@ -56,6 +62,7 @@ class ResourceJson(PlainResourceJson):
     permissions: NotRequired[list[PermissionJson]]
     secrets: NotRequired[list[SecretJson]]
     resource_type: NotRequired[ResourceTypeJson]
+    tags: NotRequired[list[TagJson]]
 
 
 class ChangedResourceJson(ResourceJson):
@@ -143,6 +150,11 @@ def add_modifier(holders: Holders, shown: ResourceJson) -> None:
 def add_resource_type(_: Seen, shown: ResourceJson) -> None:
     kind = resource_types.BY_ID[ResourceTypeId(shown["resource_type_id"])]
     shown["resource_type"] = type_views.described(kind, dialect.longest_name)
+
+
+def add_tags(_: Seen, shown: ResourceJson) -> None:
+    """None, since there are no tags yet; who asks for them is answered all the same."""
+    shown["tags"] = []
 
 
 def add_permissions(seen: Seen, shown: ResourceJson) -> None:

@@ -277,7 +277,7 @@ def test_of_a_contain_option_sent_twice_the_last_counts(ada):
 def test_unknown_options_are_passed_over(ada):
     make.resource(ada)
 
-    query = "filter[has-tag]=x&filter[a]=b&contain[tag]=1&contain[a]=7&x=y&api-version=v2"
+    query = "filter[has-tag]=x&filter[a]=b&contain[tags]=1&contain[a]=7&x=y&api-version=v2"
     [shown] = listed(ada, query).body
     assert set(shown) == BASE
 
@@ -312,6 +312,8 @@ def shown(request, ada, betty):
         ("contain[permissions]=true", {"permissions"}),
         ("contain[permissions.user.profile]=1", {"permissions"}),
         ("contain[permissions.group]=1", {"permissions"}),
+        ("contain[tag]=1", {"tags"}),
+        ("contain[tag]=0", set()),
         ("contain[secret]=0&contain[permission]=false", set()),
         ("contain[permissions.user.gpgkey]=1", set()),
     ],
@@ -330,6 +332,10 @@ def test_creator_and_modifier_are_users_without_profile(shown, betty):
         *("last_logged_in", "created", "modified"),
     }
     assert body["creator"]["id"] == betty.id
+
+
+def test_there_are_no_tags_yet(shown):
+    assert shown("contain[tag]=1")["tags"] == []
 
 
 def test_the_favorite_is_the_callers(shown, ada, betty):
