@@ -17,6 +17,7 @@ from chalicelib.bodies.rules import (
     Rule,
     TakenAs,
     Unset,
+    an_object,
     array,
     at_most,
     boolean,
@@ -34,7 +35,6 @@ Outcome = tuple[Any, FieldErrors]
 _FINE: FieldErrors = {}
 _TYPE_RULES = {str: utf8_extended, int: integer, bool: boolean}
 """What a field of a type obeys at least, when its rules do not speak of its type."""
-_OBJECT = Rule("object", "The {field} should be an object.", lambda value: isinstance(value, dict))
 _LIST_CAP = at_most(LONGEST_LIST)
 
 
@@ -150,7 +150,7 @@ def _row(body: type[Any]) -> Callable[[str, Any], Outcome]:
         if isinstance(value, dict):
             return _read_members(body, value)
         _, errors = _read_members(body, {})
-        return None, errors or _OBJECT.broken(name)
+        return None, errors or an_object.broken(name)
 
     return read
 

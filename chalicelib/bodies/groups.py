@@ -18,6 +18,7 @@ from chalicelib.bodies.rules import (
     Rule,
     Unset,
     absent_is_empty,
+    an_object,
     array,
     boolean,
     max_length,
@@ -41,6 +42,7 @@ _Entry = tuple[int, Mapping[str, Any]]
 _RULES = {"id": uuid, "user_id": uuid, "is_admin": boolean, "delete": boolean}
 """Of what a change may have. Which of it there is decides what the change means."""
 _NO_REVISION = {"secret_revision_id": {"_required": "The secret revision is required."}}
+_NO_OBJECT = an_object.broken("row")
 _LONGEST_FOLDED = 1_024
 """Bytes of a claim's value."""
 
@@ -173,8 +175,10 @@ def read_candidates(draft: Draft[Any]) -> Mapping[UserId, int]:
 def read_secrets(draft: Draft[Any]) -> Secrets:
     """The secrets by user. What names no user is passed over."""
     secrets: dict[UserId, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in _rows(draft, "secrets", MOST_SECRETS):
-        user_id = find_uuid(row.get("user_id")) if isinstance(row, dict) else None
+    for position, row in enumerate(_rows(draft, "secrets", MOST_SECRETS)):
+        if not isinstance(row, dict):
+            raise Invalid(INVALID, {"secrets": {str(position): _NO_OBJECT}})
+        user_id = find_uuid(row.get("user_id"))
         if user_id is not None:
             secrets[UserId(user_id)].append(row)
     return secrets
@@ -204,7 +208,9 @@ def refused(position: int, errors: FieldErrors) -> Invalid:
 def _entries(draft: Draft[Any]) -> Iterator[_Entry]:
     """The changes with what they may have, in its one form; refuses the first that is wrong."""
     for position, row in enumerate(_rows(draft, "groups_users", MOST_CHANGES)):
-        sent = {name: row[name] for name in _RULES if name in row} if isinstance(row, dict) else {}
+        if not isinstance(row, dict):
+            raise refused(position, _NO_OBJECT)
+        sent = {name: row[name] for name in _RULES if name in row}
         if errors := {name: broken for name in sent if (broken := _broken(name, sent[name]))}:
             raise refused(position, errors)
         yield position, {name: _canonical(_RULES[name], value) for name, value in sent.items()}
@@ -246,4 +252,4 @@ def _current(members: Mapping[str, Any]) -> Mapping[str, Any]:
 def _unwrapped(rows: Any, kind: str) -> Any:
     if not isinstance(rows, list):
         return rows
-    return [row.get(kind) if isinstance(row, dict) else row for row in rows]
+    return [row.get(kind, {}) if isinstance(row, dict) else row for row in rows]

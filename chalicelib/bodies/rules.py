@@ -183,6 +183,9 @@ integer = Rule(
 array = Rule(
     "array", "The {field} should be a list.", lambda value: isinstance(value, list), gives=list
 )
+an_object = Rule(
+    "object", "The {field} should be an object.", lambda value: isinstance(value, dict)
+)
 
 _BOOLEANS = {True: True, False: False, "1": True, "0": False}
 """1 and 0 are equal to `True` and `False`, as keys too."""

@@ -765,7 +765,6 @@ ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
         {"id": ID, "is_admin": True, "delete": True},
         {"user_id": ID, "delete": True},
         {"id": ID, "delete": False},
-        *("x", 7, None, []),
     ],
     ids=str,
 )
@@ -1037,7 +1036,7 @@ def test_secrets_of_others_are_passed_over(ada, betty, carol, store):
     """The place of a secret is counted among those of its user."""
     team = make.group(betty)
     mail = shared(betty, team)
-    noise = [{}, "x", None, {"user_id": "x"}, secret(ada, mail), {"user_id": betty.id, "data": 7}]
+    noise = [{}, {"user_id": "x"}, secret(ada, mail), {"user_id": betty.id, "data": 7}]
 
     refused = groups.update(betty, team, add(carol), secrets=[*noise, secret(carol, new_id())])
     assert errors(refused) == at(0, "secrets", "0", "resource_id", rules={"only_missing"})
