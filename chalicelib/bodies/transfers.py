@@ -96,9 +96,12 @@ def _entries(draft: Draft[Any], name: str, thing: str, malformed: str) -> Entrie
 
 
 def _transfer(draft: Draft[Any]) -> Mapping[str, Any]:
-    """What is handed over; nothing where nothing is said of it."""
+    """What is handed over; nothing where nothing is said of it, as in a body that is no object.
+
+    What has to be handed over is refused to be left without an owner all the same.
+    """
     transfer = draft.members.get("transfer")
-    if not draft.is_object or not isinstance(transfer, dict | None):
+    if not isinstance(transfer, dict | None):
         raise Invalid(_NO_TRANSFER)
     return transfer or {}
 

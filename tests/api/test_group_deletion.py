@@ -355,3 +355,14 @@ def test_the_versions_of_members_and_of_groups_that_share_are_raised(ada, betty,
 @pytest.mark.parametrize("body", [{}, {"transfer": None}, {"transfer": {"owners": []}}])
 def test_a_body_without_a_transfer_says_nothing(ada, team, body):
     assert ada.client.request("DELETE", f"{path_of(team)}.json", json=body).status == 200
+
+
+@pytest.mark.parametrize("body", [[], "x", [{"transfer": {}}]], ids=repr)
+def test_a_body_that_is_no_object_hands_nothing_over(ada, betty, team, digest, body):
+    make.resource(team, {betty: READ})
+    before = digest()
+
+    response = ada.client.request("DELETE", f"{path_of(team)}.json", json=body)
+
+    assert (response.status, set(response.body)) == (400, {"errors"})
+    assert digest() == before

@@ -219,6 +219,18 @@ def test_a_route_without_a_body_does_not_read_one(ada, things, route):
     assert answer.status == nothing.status
 
 
+@pytest.mark.parametrize("body", [[], {}, None, "", "x", 7, True, ["x"], [{}]], ids=repr)
+@over(lambda route: route.method == "DELETE")
+def test_a_deletion_is_the_same_with_any_body_that_says_nothing(store, ada, betty, route, body):
+    name = f"{route.method} {route.path}"
+    request = REQUESTS[name](a_tenant(store, ada, betty), name)
+    raw = json.dumps(body).encode()
+
+    answer = request.client.request("DELETE", request.path, raw=raw, headers=JSON)
+
+    assert answer.status == 200, answer.json
+
+
 def fresh(who):
     """A client of the same person, in a session that has just begun."""
     user = reading.read([User.by_id(who.id)]).find(User, who.id)

@@ -412,7 +412,7 @@ def test_a_body_without_a_transfer_says_nothing(ada, betty, body):
     assert ada.client.request("DELETE", f"{path_of(betty)}.json", json=body).status == 200
 
 
-@pytest.mark.parametrize("body", [[], "x", 1, {"transfer": []}, {"transfer": "x"}])
+@pytest.mark.parametrize("body", [{"transfer": []}, {"transfer": "x"}, {"transfer": 1}])
 def test_a_transfer_that_is_no_object_is_refused(ada, betty, digest, body):
     """NP06, NP07"""
     before = digest()
