@@ -11,7 +11,7 @@ from chalicelib.tables.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views import gpgkeys as views
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.filters import boolean, ids, timestamp
+from chalicelib.web.filters import flag, ids, timestamp
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
 
@@ -21,7 +21,7 @@ SORTS: dict[str, Callable[[RawRow], str]] = {"Gpgkeys.key_id": lambda row: row["
 LIST = Options(
     filters={
         "modified-after": timestamp,
-        "is-deleted": boolean,
+        "is-deleted": flag,
         "has-users": ids("user id"),
     },
     sortable=("Gpgkeys.key_id",),

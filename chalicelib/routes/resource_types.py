@@ -12,7 +12,7 @@ from chalicelib.services import resource_types
 from chalicelib.services.resource_types import Kind
 from chalicelib.views import resource_types as views
 from chalicelib.web.endpoint import Endpoints, nothing
-from chalicelib.web.filters import boolean
+from chalicelib.web.filters import flag
 from chalicelib.web.query import Options, Query
 
 endpoints = Endpoints(__name__)
@@ -25,7 +25,7 @@ _NO_ID = {"resource_type_id": "The resource type identifier should be a UUID."}
     action="ResourceTypesIndex.index",
     access=Access.USER,
     view=views.kinds,
-    query=Options(contains=frozenset({"resources_count"}), filters={"is-deleted": boolean}),
+    query=Options(contains=frozenset({"resources_count"}), filters={"is-deleted": flag}),
 )
 def index(actor: Actor, query: Query) -> Sequence[Kind]:
     """List the types a resource may have."""

@@ -19,7 +19,7 @@ from chalicelib.views import resources as views
 from chalicelib.views.holders import Holders
 from chalicelib.views.permissions import permission_of
 from chalicelib.web.endpoint import Endpoints, nothing
-from chalicelib.web.filters import boolean, ids, one_id, one_of
+from chalicelib.web.filters import either, flag, ids, one_id, one_of
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
 
@@ -42,10 +42,10 @@ CONTAINS = frozenset(
 LIST = Options(
     contains=CONTAINS,
     filters={
-        "is-favorite": boolean,
+        "is-favorite": either,
         "is-shared-with-group": one_id("group id"),
-        "is-owned-by-me": boolean,
-        "is-shared-with-me": boolean,
+        "is-owned-by-me": flag,
+        "is-shared-with-me": flag,
         "has-id": ids("resource id"),
         "has-parent": ids("parent id", allows_root=True),
         "metadata_key_type": one_of("user_key", "shared_key"),

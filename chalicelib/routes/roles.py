@@ -13,13 +13,13 @@ from chalicelib.services import role_edits
 from chalicelib.services.role_edits import CountedRole
 from chalicelib.views import roles as views
 from chalicelib.web.endpoint import Endpoints, nothing
-from chalicelib.web.filters import boolean
+from chalicelib.web.filters import flag
 from chalicelib.web.query import Options, Query
 
 endpoints = Endpoints(__name__)
 
 
-LIST = Options(contains=frozenset({"user_count"}), filters={"is-deleted": boolean})
+LIST = Options(contains=frozenset({"user_count"}), filters={"is-deleted": flag})
 _INVALID_ID = {"role_id": "The role identifier is not valid."}
 
 

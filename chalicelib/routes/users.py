@@ -16,7 +16,7 @@ from chalicelib.views import gpgkeys
 from chalicelib.views import users as views
 from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints, nothing, text
-from chalicelib.web.filters import boolean, ids, one_id, search
+from chalicelib.web.filters import either, flag, ids, one_id, search
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
 
@@ -41,8 +41,8 @@ LIST = Options(
         "search": search,
         "has-access": one_id("resource id", "Multiple has-access filters are not supported."),
         "has-groups": ids("group id"),
-        "is-admin": boolean,
-        "is-active": boolean,
+        "is-admin": flag,
+        "is-active": either,
     },
     sortable=tuple(SORTS),
     default_order=(("Users.username", False),),
@@ -157,6 +157,6 @@ def _wanted(query: Query) -> Wanted:
         search=query.filter("search"),
         groups=frozenset(query.filter("has-groups") or ()),
         resource_id=query.filter("has-access"),
-        is_admin=query.filter("is-admin") is not None,
+        is_admin=bool(query.filter("is-admin")),
         is_active=query.filter("is-active"),
     )

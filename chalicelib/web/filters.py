@@ -115,6 +115,10 @@ def _boolean(text: str) -> bool:
     return BOOLEANS[text.lower()]
 
 
+def _flag(text: str) -> bool | None:
+    return _boolean(text) or None
+
+
 def _search(text: str) -> str:
     if not text:
         raise Invalid('Invalid filter. "0" is not a valid search filter.')
@@ -138,7 +142,10 @@ def _text(text: str) -> str:
     return text
 
 
-boolean = Filter("boolean", Takes.LAST, _boolean)
+flag = Filter("boolean", Takes.LAST, _flag)
+"""Keeps what has something; 0 is as if it had not been sent."""
+either = Filter("boolean", Takes.LAST, _boolean)
+"""Keeps what has something, or with 0 what has it not: where the API says so."""
 search = Filter("search", Takes.FIRST, _search, "search filter")
 timestamp = Filter("timestamp", Takes.LAST, _timestamp, "timestamp")
 """Seconds since 1970, as a moment."""

@@ -2,7 +2,7 @@
 
     OPTIONS = Options(
         contains=frozenset({"permission", "permissions", "permissions.group"}),
-        filters={"has-id": ids("resource id"), "is-favorite": boolean, "search": search},
+        filters={"has-id": ids("resource id"), "is-favorite": either, "search": search},
         sortable=("Resources.name", "Resources.modified"),
         default_order=(("Resources.name", False),),
         is_paginated=True,

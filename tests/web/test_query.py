@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.errors import Invalid, NotFound
-from chalicelib.web.filters import boolean, ids, one_id, one_of, search, text, timestamp
+from chalicelib.web.filters import either, flag, ids, one_id, one_of, search, text, timestamp
 from chalicelib.web.query import (
     Options,
     Pagination,
@@ -36,7 +36,8 @@ OPTIONS = Options(
         "has-parent": ids("parent id", allows_root=True),
         "has-access": one_id("resource id", "Multiple has-access filters are not supported."),
         "is-shared-with-group": one_id("group id"),
-        "is-favorite": boolean,
+        "is-favorite": either,
+        "is-owned-by-me": flag,
         "search": search,
         "modified-after": timestamp,
         "has-tag": text,
@@ -254,6 +255,11 @@ def test_a_boolean_filter_tells_no_from_absent(value, meant):
     assert read({"filter[is-favorite]": ["x", value]}).filter("is-favorite") is meant
 
 
+@pytest.mark.parametrize(("value", "meant"), [("1", True), ("TRUE", True), ("0", None)])
+def test_a_flag_is_set_or_absent(value, meant):
+    assert read({"filter[is-owned-by-me]": value}).filter("is-owned-by-me") is meant
+
+
 @pytest.mark.parametrize("value", ["2", "yes", ""])
 def test_a_boolean_filter_takes_a_boolean(value):
     """NP21."""
@@ -263,7 +269,7 @@ def test_a_boolean_filter_takes_a_boolean(value):
     )
 
 
-@pytest.mark.parametrize("name", ["is-favorite", "metadata_key_type"])
+@pytest.mark.parametrize("name", ["is-favorite", "is-owned-by-me", "metadata_key_type"])
 @pytest.mark.parametrize("brackets", ["[]", "[0]", "[a]", "[a][b]"])
 def test_a_filter_of_one_value_takes_no_list(name, brackets):
     """NP21."""

@@ -1,0 +1,80 @@
+"""Boolean filters: one rule for all of them, wherever they are offered."""
+
+from __future__ import annotations
+
+import pytest
+
+from chalicelib.domain import resource_types
+from chalicelib.domain.permissions import PermissionType
+from tests import make, people
+from tests.endpoints import ROUTES
+
+FILTERS = {
+    f"{route.path}: {name}": (route.path, name)
+    for route in ROUTES
+    for name, kind in route.query.filters.items()
+    if kind.kind == "boolean"
+}
+TELLS_BOTH_APART = {"/resources.json: is-favorite", "/users.json: is-active"}
+"""Where 0 asks for the others; everywhere else it counts as absent."""
+ONE = pytest.mark.parametrize("name", FILTERS)
+
+
+@pytest.fixture
+def found(store, ada, betty, carol):
+    """Asks Ada's tenant, where each filter finds something, and not everything."""
+    people.invite(store, ada)
+    own = make.resource(ada)
+    make.resource(betty, {ada: PermissionType.READ})
+    assert ada.client.post(f"/favorites/resource/{own}.json").status == 200
+    for path in (
+        f"/users/{carol.id}.json",
+        f"/roles/{make.role(ada)}.json",
+        f"/resource-types/{resource_types.V5_TOTP_STANDALONE.id}.json",
+    ):
+        assert ada.client.delete(path).status == 200
+
+    def ask(name, value=None):
+        path, option = FILTERS[name]
+        query = "" if value is None else f"?filter[{option}]={value}"
+        response = ada.client.get(f"{path}{query}")
+        assert response.status == 200, response.json
+        return {each["id"] for each in response.body}
+
+    return ask
+
+
+def test_the_filters_are_found():
+    assert FILTERS.keys() > TELLS_BOTH_APART
+    assert len(FILTERS) >= 8
+
+
+@ONE
+def test_1_is_asked_in_any_of_its_forms(found, name):
+    kept = found(name, "1")
+
+    assert kept
+    assert kept != found(name)
+    assert kept == found(name, "true") == found(name, "TRUE")
+
+
+@ONE
+def test_0_counts_as_absent_or_asks_for_the_others(found, name):
+    everything = found(name)
+    expected = everything - found(name, "1") if name in TELLS_BOTH_APART else everything
+
+    assert expected
+    for value in ("0", "false", "False"):
+        assert found(name, value) == expected
+
+
+@ONE
+@pytest.mark.parametrize("value", ["", "2", "yes", "null"])
+def test_what_is_neither_is_refused(ada, name, value):
+    """NP21"""
+    path, option = FILTERS[name]
+
+    response = ada.client.get(f"{path}?filter[{option}]={value}")
+
+    expected = f'Invalid filter. "{value}" is not a valid value for filter {option}.'
+    assert (response.status, response.message) == (400, expected)
