@@ -2,7 +2,8 @@
 
 A session is a family of refresh tokens, each used once. Spending one and issuing the
 next is one transaction that also requires the session and its user to stand; a token
-that comes again after its time ends the whole family.
+that comes again after its time ends the whole family, and the transaction that ends it
+tells the user and the administrators.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import hmac
 import json
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from uuid import UUID
@@ -17,15 +19,17 @@ from uuid import UUID
 from chalicelib.crypto.openpgp import BadMessage
 from chalicelib.domain import audit, clock, strict_json
 from chalicelib.domain.actor import Actor, Caller
-from chalicelib.domain.errors import Invalid, NotFound, Refusal, Stale
+from chalicelib.domain.errors import Invalid, NotFound, Refusal, Stale, Unauthenticated
 from chalicelib.domain.ids import UserId, find_uuid, new_id
-from chalicelib.services import signing_keys, sources
+from chalicelib.services import alerts, signing_keys, sources
 from chalicelib.services.server_key import server_key
 from chalicelib.services.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.tables import reading
 from chalicelib.tables.base import Key
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.outbox import Mail
+from chalicelib.tables.reading import Rows
 from chalicelib.tables.tokens import BEARER, CHALLENGE, REFRESH, Token, token_hash
 from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
@@ -143,21 +147,13 @@ def log_out(actor: Actor, refresh_token: object) -> None:
     row = reading.read([Token.by_hash(key)]).find(Token, key)
     if row is None or row.user_id != actor.id or row.expires <= clock.timestamp():
         raise Invalid(UNKNOWN_REFRESH)
-    session = Token.by_hash(token_hash(BEARER, str(row.session)))
     if row.is_spent:
-        _end(session)
+        _end_by_used(row, actor)
         raise Invalid(USED_REFRESH)
     now = clock.now()
     with Transaction() as tx:
         tx.update(row, Token.spent.set(now), provided=Token.spent.does_not_exist())
-        tx.update(session, Token.spent.set(now), provided=Token.present())
-
-
-def _end(session: Key) -> None:
-    """End a session, unless it has ended already."""
-    with suppress(Stale), Transaction() as tx:
-        standing = Token.present() & Token.spent.does_not_exist()
-        tx.update(session, Token.spent.set(clock.now()), provided=standing)
+        tx.update(_session_of(row), Token.spent.set(now), provided=Token.present())
 
 
 def log_out_everywhere(actor: Actor) -> None:
@@ -234,7 +230,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
             provided=Token.unspent(REFRESH, now),
         )
         tx.update(
-            Token.by_hash(token_hash(BEARER, str(row.session))),
+            _session_of(row),
             Token.expires.set(now + REFRESH_SECONDS),
             provided=Token.unspent(BEARER, now) & (Token.epoch == user.session_epoch),
             otherwise=Invalid(USED_REFRESH),
@@ -246,20 +242,60 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
 
 def _again(token: str, row: Token, user: User, caller: Caller) -> Tokens:
     """A spent token comes again: soon after, its answer was lost; later, it was stolen."""
-    session = token_hash(BEARER, str(row.session))
-    rows = reading.read([Token.by_hash(str(row.successor)), Token.by_hash(session)])
-    successor, family = rows.find(Token, str(row.successor)), rows.find(Token, session)
+    rows = reading.read([_successor_of(row), _session_of(row)])
+    if not _is_answer_lost(row, rows):
+        _end_stolen(row, user, caller)
+        raise Invalid(USED_REFRESH)
+    family = rows.find(Token, _session_of(row).hash_key)
+    if family is None or not _stands(family, user) or not user.may_sign_in(clock.now()):
+        raise Invalid(USED_REFRESH)
+    return _tokens(user.id, str(row.session), _successor(token, row))
+
+
+def _end_by_used(row: Token, actor: Actor) -> None:
+    """End the session of a token that its owner logs out with and that is spent already."""
+    rows = reading.read([_successor_of(row), User.by_id(actor.id)])
+    user = rows.find(User, actor.id)
+    if user is None:
+        raise Unauthenticated
+    if _is_answer_lost(row, rows):
+        _end(row, user)
+    else:
+        _end_stolen(row, user, actor.caller)
+
+
+def _is_answer_lost(row: Token, rows: Rows) -> bool:
+    """Whether the client may have had no answer when it spent this token.
+
+    It was a moment ago, and nobody has used what was given in its place.
+    """
     now = clock.timestamp()
+    successor = rows.find(Token, _successor_of(row).hash_key)
     is_soon = row.spent is not None and now - row.spent.timestamp() <= GRACE_SECONDS
-    is_unused = successor is not None and successor.is_live(REFRESH, now)
-    is_able = user.may_sign_in(clock.now())
-    stands = is_able and family is not None and _stands(family, user)
-    if is_soon and is_unused and stands:
-        return _tokens(str(row.user_id), str(row.session), _successor(token, row))
-    with Transaction() as tx:
-        tx.update(Token.by_hash(session), Token.spent.set(clock.now()), provided=Token.present())
-    _alert("refresh token reused", str(row.user_id), caller)
-    raise Invalid(USED_REFRESH)
+    return is_soon and successor is not None and successor.is_live(REFRESH, now)
+
+
+def _end_stolen(row: Token, user: User, caller: Caller) -> None:
+    """End the session of a stolen token, and have its user and the administrators told."""
+    _end(row, user, alerts.token_reused(user, caller))
+    _alert("refresh token reused", user.id, caller)
+
+
+def _end(row: Token, user: User, mails: Iterable[Mail] = ()) -> None:
+    """End the session of a refresh token, and send mails of it, unless it has ended before."""
+    standing = Token.unspent(BEARER, clock.timestamp()) & (Token.epoch == user.session_epoch)
+    with suppress(Stale), Transaction() as tx:
+        tx.update(_session_of(row), Token.spent.set(clock.now()), provided=standing)
+        for mail in mails:
+            tx.create(mail)
+
+
+def _session_of(row: Token) -> Key:
+    return Token.by_hash(token_hash(BEARER, str(row.session)))
+
+
+def _successor_of(row: Token) -> Key:
+    return Token.by_hash(str(row.successor))
 
 
 def _stands(family: Token, user: User) -> bool:

@@ -80,6 +80,32 @@ def _self_registration(params: Params) -> Mail:
     return Mail("The self registration settings of Keyhaven were changed", text, link)
 
 
+def _token_reused(params: Params) -> Mail:
+    name, source, link = params["first_name"], params["source"], params["link"]
+    text = (
+        f"Hello {name},\n\n"
+        "a token that keeps you signed in to Keyhaven was used a second time. Somebody may have\n"
+        "copied it, so the session it belongs to was ended. The second use came from this\n"
+        f"network address, which may be yours or theirs: {source or 'unknown'}\n\n"
+        f"Sign in again here:\n\n{link}\n\n"
+        "If you do not know how that could happen, tell an administrator of your team: whoever\n"
+        "copied the token may have had access to one of your devices.\n"
+    )
+    return Mail("Security alert: a session of yours on Keyhaven was ended", text, link)
+
+
+def _token_reused_of_user(params: Params) -> Mail:
+    name, source, link = params["first_name"], params["source"], params["link"]
+    text = (
+        "Hello,\n\n"
+        f"a token that keeps {name} signed in to Keyhaven was used a second time. Somebody may\n"
+        "have copied it, so the session it belongs to was ended. The second use came from this\n"
+        f"network address, which may be the user's or not: {source or 'unknown'}\n"
+        f"This is the account:\n\n{link}\n"
+    )
+    return Mail(f"Security alert: a session of {name} on Keyhaven was ended", text, link)
+
+
 TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "invitation": _invitation,
     "reminder": _reminder,
@@ -87,6 +113,8 @@ TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "registration": _registration,
     "registered": _registered,
     "self-registration": _self_registration,
+    "token-reused": _token_reused,
+    "token-reused-of-user": _token_reused_of_user,
 }
 
 

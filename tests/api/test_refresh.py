@@ -14,9 +14,12 @@ from chalicelib.services import logins
 from chalicelib.tables.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
 from chalicelib.tables.users import User
+from chalicelib.views.mails import render
+from tests import people
 from tests.client import Client, Response
 from tests.conftest import Time
 from tests.make import Somebody
+from tests.storage import Storage
 
 REFRESH_PATH = "/auth/jwt/refresh.json"
 LOGOUT = "/auth/jwt/logout.json"
@@ -120,6 +123,136 @@ def test_a_token_that_comes_again_ends_the_whole_session(
     assert renew(api, betty, successor(latest)).status == 400
     alerts = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
     assert ("refresh token reused", betty.id) in [(a["step"], a["object"]) for a in alerts]
+
+
+# What is told of it
+
+
+@pytest.fixture
+def told(store: Storage) -> Callable[[], list[tuple[str, str]]]:
+    """To whom mails are written, and what they say."""
+    return lambda: sorted((mail.recipient, mail.template) for mail in people.mails(store))
+
+
+def steal(api: Client, betty: Somebody, tokens: logins.Tokens, time: Time) -> None:
+    """A token comes again after the grace."""
+    renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=31)
+    assert refused(renew(api, betty, tokens.refresh_token), USED)
+
+
+ALERTS = [("administrators", "token-reused-of-user"), ("betty@example.com", "token-reused")]
+
+
+def test_the_user_and_the_administrators_are_told_of_a_stolen_token(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    store: Storage,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """AU30"""
+    steal(api, betty, tokens, time)
+
+    assert told() == ALERTS
+    for mail in people.mails(store):
+        rendered = render(mail.template, mail.params.attribute_values)
+        assert rendered.subject.startswith("Security alert: ")
+        assert api.source in rendered.text
+        assert tokens.refresh_token not in rendered.text
+
+
+def test_a_theft_is_told_of_once_however_often_the_token_comes(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """AU30"""
+    steal(api, betty, tokens, time)
+    for _ in range(3):
+        assert refused(renew(api, betty, tokens.refresh_token), USED)
+
+    assert told() == ALERTS
+
+
+def test_who_is_suspended_gets_no_mail_of_a_stolen_token_and_administrators_do(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=31)
+    people.suspend(betty)
+    assert refused(renew(api, betty, tokens.refresh_token), USED)
+
+    assert told() == ALERTS[:1]
+
+
+def test_a_lost_answer_is_no_theft(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """AU32"""
+    renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=30)
+    renew(api, betty, tokens.refresh_token)
+
+    assert told() == []
+
+
+def test_a_lost_answer_is_no_theft_where_the_user_was_suspended_meanwhile(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """AU32"""
+    renew(api, betty, tokens.refresh_token)
+    people.suspend(betty)
+    assert refused(renew(api, betty, tokens.refresh_token), USED)
+
+    assert told() == []
+
+
+@pytest.mark.parametrize("of", ["one", "all"])
+def test_a_token_of_a_session_that_was_logged_out_is_no_theft(
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+    of: str,
+) -> None:
+    renew(Client(), betty, tokens.refresh_token)
+    if of == "one":
+        betty.client.post(LOGOUT, {"refresh_token": tokens.refresh_token})
+    else:
+        betty.client.post(LOGOUT)
+    time.pass_by(seconds=31)
+    assert refused(renew(Client(), betty, tokens.refresh_token), USED)
+
+    assert told() == []
+
+
+def test_logging_out_with_a_stolen_token_is_told_of(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """The thief has renewed it and gone on; its owner comes with it to log out."""
+    renew(api, betty, successor(renew(api, betty, tokens.refresh_token)))
+    assert refused(betty.client.post(LOGOUT, {"refresh_token": tokens.refresh_token}), USED)
+    assert refused(betty.client.post(LOGOUT, {"refresh_token": tokens.refresh_token}), USED)
+
+    assert told() == ALERTS
 
 
 def test_other_sessions_of_the_user_go_on(

@@ -21,7 +21,7 @@ from tests.asks import (
     updating,
 )
 from tests.at_once import Ask
-from tests.client import Client
+from tests.client import Client, Response
 from tests.groups import demote, promote, secret
 from tests.keys import KEYS, message
 from tests.make import Somebody
@@ -355,6 +355,11 @@ def session_of(who: Somebody) -> logins.Tokens:
     return made
 
 
+def successor(answer: Response) -> str:
+    [cookie] = answer.set_cookies
+    return cookie.partition("=")[2].partition(";")[0]
+
+
 def renewing(who: Somebody, token: str) -> Ask:
     sent = {"user_id": who.id, "refresh_token": token}
     return lambda: Client().post("/auth/jwt/refresh.json", sent)
@@ -398,3 +403,37 @@ def test_a_token_is_renewed_twice(carol, race):
     token = session_of(carol).refresh_token
 
     assert race(renewing(carol, token), renewing(carol, token)) == {(200, 200)}
+
+
+def test_a_stolen_token_comes_twice(carol, race, store):
+    """AU30: whichever of them ends the session, it is told of once"""
+    token = session_of(carol).refresh_token
+    answer = renewing(carol, token)()
+    renewing(carol, successor(answer))()
+
+    def see_that_it_is_told_once() -> None:
+        told = sorted(mail.recipient for mail in people.mails(store))
+        assert told == ["administrators", "carol@example.com"]
+
+    assert race(renewing(carol, token), renewing(carol, token), then=see_that_it_is_told_once) == {
+        (400, 400)
+    }
+
+
+def test_a_stolen_token_comes_while_the_session_is_logged_out(ada, carol, race, store):
+    """AU30, I13: a session that is ended by the theft is told of, one that had ended is not"""
+    token = session_of(carol).refresh_token
+    second = successor(renewing(carol, token)())
+    latest = successor(renewing(carol, second)())
+    people_told = set()
+
+    def see_that_both_are_told_or_nobody() -> None:
+        people_told.add(len(people.mails(store)))
+
+    out = {"refresh_token": latest}
+    race(
+        lambda: carol.client.post("/auth/jwt/logout.json", out),
+        renewing(carol, token),
+        then=see_that_both_are_told_or_nobody,
+    )
+    assert people_told == {0, 2}

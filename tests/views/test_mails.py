@@ -7,7 +7,12 @@ import pytest
 from chalicelib.views import mails
 
 LINK = "https://keyhaven.test/x"
-PARAMS = {"first_name": "Dave", "domains": "example.com, example.org", "link": LINK}
+PARAMS = {
+    "first_name": "Dave",
+    "domains": "example.com, example.org",
+    "source": "203.0.113.7",
+    "link": LINK,
+}
 
 
 @pytest.mark.parametrize("template", mails.TEMPLATES)
