@@ -5,19 +5,47 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-Params = Mapping[str, str]
+from chalicelib.domain import harmless
+
+
+class Params:
+    """What a template may say of what its outbox row holds.
+
+    There is no other way to a text that somebody else chose, so no template can forget that a
+    name may be a sentence with a link in it.
+    """
+
+    def __init__(self, stored: Mapping[str, str]) -> None:
+        self.__stored = stored
+
+    @property
+    def first_name(self) -> str:
+        return harmless.name(self.__stored["first_name"])
+
+    @property
+    def domains(self) -> str:
+        listed = filter(None, self.__stored["domains"].split(", "))
+        return ", ".join(map(harmless.domain, listed))
+
+    @property
+    def source(self) -> str:
+        return harmless.network_address(self.__stored["source"])
+
+    @property
+    def link(self) -> str:
+        """Ours, which who sends the mail sees to."""
+        return self.__stored["link"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
     subject: str
-    """One line, whatever a name in it holds."""
     text: str
     link: str
 
 
 def _invitation(params: Params) -> Mail:
-    name, link = params["first_name"], params["link"]
+    name, link = params.first_name, params.link
     text = (
         f"Hello {name},\n\n"
         "you have been invited to Keyhaven, the password manager of your team.\n"
@@ -27,7 +55,7 @@ def _invitation(params: Params) -> Mail:
 
 
 def _reminder(params: Params) -> Mail:
-    name, link = params["first_name"], params["link"]
+    name, link = params.first_name, params.link
     text = (
         f"Hello {name},\n\n"
         "somebody, hopefully you, asked for another link to your Keyhaven account, which has\n"
@@ -38,7 +66,7 @@ def _reminder(params: Params) -> Mail:
 
 
 def _recovery(params: Params) -> Mail:
-    name, link = params["first_name"], params["link"]
+    name, link = params.first_name, params.link
     text = (
         f"Hello {name},\n\n"
         "somebody, hopefully you, asked to set up your Keyhaven account on another device.\n"
@@ -49,7 +77,7 @@ def _recovery(params: Params) -> Mail:
 
 
 def _registration(params: Params) -> Mail:
-    name, link = params["first_name"], params["link"]
+    name, link = params.first_name, params.link
     text = (
         f"Hello {name},\n\n"
         "somebody, hopefully you, registered this address with Keyhaven, the password manager\n"
@@ -60,7 +88,7 @@ def _registration(params: Params) -> Mail:
 
 
 def _registered(params: Params) -> Mail:
-    name, link = params["first_name"], params["link"]
+    name, link = params.first_name, params.link
     text = (
         "Hello,\n\n"
         f"{name} has registered with Keyhaven, by an address of a domain whose people may.\n"
@@ -70,7 +98,7 @@ def _registered(params: Params) -> Mail:
 
 
 def _self_registration(params: Params) -> Mail:
-    domains, link = params["domains"], params["link"]
+    domains, link = params.domains, params.link
     who = f"People of these domains may register: {domains}" if domains else "Nobody may."
     text = (
         "Hello,\n\n"
@@ -81,12 +109,12 @@ def _self_registration(params: Params) -> Mail:
 
 
 def _token_reused(params: Params) -> Mail:
-    name, source, link = params["first_name"], params["source"], params["link"]
+    name, source, link = params.first_name, params.source, params.link
     text = (
         f"Hello {name},\n\n"
         "a token that keeps you signed in to Keyhaven was used a second time. Somebody may have\n"
         "copied it, so the session it belongs to was ended. The second use came from this\n"
-        f"network address, which may be yours or theirs: {source or 'unknown'}\n\n"
+        f"network address, which may be yours or theirs: {source}\n\n"
         f"Sign in again here:\n\n{link}\n\n"
         "If you do not know how that could happen, tell an administrator of your team: whoever\n"
         "copied the token may have had access to one of your devices.\n"
@@ -95,12 +123,12 @@ def _token_reused(params: Params) -> Mail:
 
 
 def _token_reused_of_user(params: Params) -> Mail:
-    name, source, link = params["first_name"], params["source"], params["link"]
+    name, source, link = params.first_name, params.source, params.link
     text = (
         "Hello,\n\n"
         f"a token that keeps {name} signed in to Keyhaven was used a second time. Somebody may\n"
         "have copied it, so the session it belongs to was ended. The second use came from this\n"
-        f"network address, which may be the user's or not: {source or 'unknown'}\n"
+        f"network address, which may be the user's or not: {source}\n"
         f"This is the account:\n\n{link}\n"
     )
     return Mail(f"Security alert: a session of {name} on Keyhaven was ended", text, link)
@@ -118,9 +146,6 @@ TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
 }
 
 
-def render(template: str, params: Params) -> Mail:
-    """Return the mail of a template; `params` are those its outbox row holds.
-
-    Breaks in a name become blanks: it stands in the subject, which is a header.
-    """
-    return TEMPLATES[template]({name: " ".join(text.split()) for name, text in params.items()})
+def render(template: str, stored: Mapping[str, str]) -> Mail:
+    """Return the mail of a template and of what its outbox row holds for it."""
+    return TEMPLATES[template](Params(stored))

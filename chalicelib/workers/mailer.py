@@ -5,6 +5,7 @@ Who looks after the tenant may call it too: with nothing in the event it sends w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from chalicelib.settings import settings
 from chalicelib.tables.outbox import Mail
 from chalicelib.views.mails import render
 
+_OURS = re.compile(re.escape(settings.base_url) + "/[!-~]*")
 _ses = Ses(settings.mail_sender)
 
 
@@ -48,6 +50,6 @@ def _send(mail: Mail, ses: Ses) -> None:
         rendered = render(mail.template, mail.params.attribute_values)
     except LookupError:  # of a release that came later and was taken back
         raise NotSent("UnknownTemplate", may_pass_later=False) from None
-    if not rendered.link.startswith(f"{settings.base_url}/"):
+    if not _OURS.fullmatch(rendered.link):
         raise NotSent("ForeignLink", may_pass_later=False)  # we lead nobody elsewhere
     ses.send(mail.recipient, rendered.subject, rendered.text)

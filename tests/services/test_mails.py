@@ -15,6 +15,7 @@ from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.workers import mailer
 from infra.cloud.tables import tables
 from tests import hooks, make, people
+from tests.client import Client
 from tests.hooks import Failing, Killed, PartialBatch, kill_points
 from tests.letters import answer_lost, refusing, ses_of_tests, unreachable
 from tests.meanwhile import Meanwhile
@@ -288,16 +289,39 @@ def test_a_mail_does_not_leave_when_its_day_is_over(letters, store, lines, time)
     assert '"result": "expired"' in lines()[-1]
 
 
-@pytest.mark.parametrize("host", ["https://evil.test", "https://keyhaven.test.evil.test"])
-def test_a_mail_leads_nowhere_but_to_the_tenant(letters, store, lines, host):
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://evil.test/setup",
+        "https://keyhaven.test.evil.test/setup",
+        "https://keyhaven.test/setup\n\nhttps://evil.test",
+        "https://keyhaven.test/setup https://evil.test",
+    ],
+)
+def test_a_mail_leads_nowhere_but_to_the_tenant(letters, store, lines, link):
     """Whoever could write a row could have us send what he likes to whom he likes."""
-    mail = Mail.to("dave@example.com", "invitation", first_name="Dave", link=f"{host}/setup")
+    mail = Mail.to("dave@example.com", "invitation", first_name="Dave", link=link)
     mail.save()
 
     assert send(letters, mail) == []
 
     assert letters.sent() == []
     assert "ForeignLink" in lines()[-1]
+
+
+def test_what_a_stranger_calls_himself_becomes_no_link_for_administrators(letters, store, ada):
+    """Who registers by himself chooses the name that others read."""
+    people.let_in(ada)
+    name = "Dave, https://evil.example/login"
+    people.register(Client(), profile={"first_name": name, "last_name": "L"})
+    [told] = [mail for mail in people.mails(store) if mail.template == "registered"]
+    send(letters, told)
+    [to_ada] = [mail for mail in people.mails(store) if mail.recipient == "ada@example.com"]
+    send(letters, to_ada)
+
+    [sent] = letters.sent()
+    assert sent.subject == "Dave, https evil. example login just created an account on Keyhaven!"
+    assert "evil.example" not in sent.body
 
 
 def test_whoever_dies_has_lost_no_mail(letters, store):
