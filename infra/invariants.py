@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from chalicelib.bodies.roles import folded
+from chalicelib.bodies.roles import comparable
 from chalicelib.domain import roles
+from chalicelib.domain.folding import folded
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.comments import LOCATOR
@@ -193,15 +194,15 @@ def _deleted_is_final(stored: Stored) -> Iterator[Violation]:
 
 def _addresses_are_claimed(stored: Stored) -> Iterator[Violation]:
     claims = {row["value"]: row["subject"] for row in _claims(stored, USERNAME)}
-    addresses = Counter(user["username"].casefold() for user in stored.live_users.values())
+    addresses = Counter(folded(user["username"]) for user in stored.live_users.values())
     for user_id, user in stored.live_users.items():
-        if claims.get(user["username"].casefold()) != user_id:
+        if claims.get(folded(user["username"])) != user_id:
             yield Violation("I10", user_id, "the user's address is not claimed for him")
-        if addresses[user["username"].casefold()] > 1:
+        if addresses[folded(user["username"])] > 1:
             yield Violation("I10", user_id, "somebody else has the same address")
     for address, user_id in claims.items():
         claimant = stored.live_users.get(user_id)
-        if claimant is None or claimant["username"].casefold() != address:
+        if claimant is None or folded(claimant["username"]) != address:
             yield Violation("I10", user_id, "an address is claimed for a user who has it not")
 
 
@@ -349,7 +350,7 @@ def _groups_know_their_items(stored: Stored) -> Iterator[Violation]:
 def _group_names_are_claimed(stored: Stored) -> Iterator[Violation]:
     claims = {(row["value"], row["subject"]) for row in _claims(stored, GROUP)}
     live = {id_: row for id_, row in stored.groups.items() if not row["deleted"]}
-    names = {(row["name"].casefold(), group_id) for group_id, row in live.items()}
+    names = {(folded(row["name"]), group_id) for group_id, row in live.items()}
     for _, group_id in claims ^ names:
         yield Violation("I10", group_id, "the group's name and its claim differ")
     if len({name for name, _ in names}) < len(names):
@@ -372,7 +373,7 @@ def _roles_are_there(stored: Stored) -> Iterator[Violation]:
     for user_id, user in stored.live_users.items():
         if user["role_id"] not in known:
             yield Violation("I9", user_id, "the user has a role that is not there")
-    names = {role.name for role in roles.BUILT_IN} | {folded(role["name"]) for role in custom}
+    names = {role.name for role in roles.BUILT_IN} | {comparable(role["name"]) for role in custom}
     if len(names) < len(known):
         yield Violation("I10", ROLES, "two roles have one name")
 

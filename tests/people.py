@@ -57,7 +57,7 @@ def suspend(who: Somebody | Invited) -> None:
 def delete(who: Somebody | Invited) -> None:
     """As a deletion leaves a user: his address is free, the fingerprint of his key is not."""
     change(who.id, deleted=True)
-    Claim("username", stored(who.id).username.casefold(), subject=who.id).delete()
+    Claim.username(stored(who.id).username, who.id).delete()
 
 
 def invitation(name: str = "dave", **members: Any) -> dict[str, Any]:

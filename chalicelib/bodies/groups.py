@@ -28,6 +28,7 @@ from chalicelib.bodies.rules import (
     uuid,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid, TooLarge
+from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId, UserId, find_uuid
 
 INVALID = "Could not validate group data."
@@ -47,11 +48,9 @@ _LONGEST_FOLDED = 1_024
 """Bytes of a claim's value."""
 
 
-def _can_be_claimed(name: Any) -> bool:
-    """Whether its folded form, which may be longer than the name, fits a key."""
-    if not isinstance(name, str):
-        return True
-    return len(name.casefold().encode(errors="surrogatepass")) <= _LONGEST_FOLDED
+def _folded_length(name: Any) -> int:
+    """Bytes of the folded form, which may be longer than the name; 1 of what is no text."""
+    return len(folded(name).encode(errors="surrogatepass")) if isinstance(name, str) else 1
 
 
 Name = Annotated[
@@ -60,7 +59,12 @@ Name = Annotated[
     not_empty,
     utf8_extended,
     max_length(255),
-    Rule("maxLength", "The {field} length should be maximum 255 characters.", _can_be_claimed),
+    Rule("_empty", "The {field} should not be empty.", lambda name: _folded_length(name) > 0),
+    Rule(
+        "maxLength",
+        "The {field} length should be maximum 255 characters.",
+        lambda name: _folded_length(name) <= _LONGEST_FOLDED,
+    ),
 ]
 
 

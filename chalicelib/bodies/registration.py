@@ -18,27 +18,27 @@ from chalicelib.bodies.rules import (
     with_members,
 )
 from chalicelib.bodies.users import ProfileBody
-from chalicelib.domain.addresses import EMAIL_DOMAINS, is_domain
+from chalicelib.domain.addresses import EMAIL_DOMAINS, canonical_domain, is_domain
 
 INVALID_ADDRESS = "The self registration data could not be validated."
 MOST_DOMAINS = 100
 
 
-def _in_lower_case(domains: Sequence[str]) -> list[str]:
-    return [domain.lower() for domain in domains]
+def _canonical(domains: Sequence[str]) -> list[str]:
+    return [canonical_domain(domain) for domain in domains]
 
 
 def _are_domains(value: Any) -> bool:
     if not isinstance(value, list) or not all(map(is_domain, value)):
         return False
-    return len(set(_in_lower_case(value))) == len(value)
+    return len(set(_canonical(value))) == len(value)
 
 
 are_email_domains = Rule(
     "areEmailDomainsValid",
     "The {field} should be different domains of email addresses.",
     _are_domains,
-    canonical=_in_lower_case,
+    canonical=_canonical,
     schema={"uniqueItems": True},
 )
 

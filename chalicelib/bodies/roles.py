@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import Rule, absent_is_empty, max_length, not_empty, utf8
+from chalicelib.domain.folding import folded
 from chalicelib.domain.roles import BUILT_IN
 
 INVALID = "The role could not be saved."
 
 
-def folded(name: str) -> str:
+def comparable(name: str) -> str:
     """A name as others are compared with it: nobody tells `Admin ` from `admin` by sight."""
-    normal = unicodedata.normalize("NFKC", name).casefold()
-    return "".join(each for each in normal if unicodedata.category(each) != "Cf").strip()
+    return folded(name).strip()
 
 
-_RESERVED = {folded(role.name) for role in BUILT_IN}
+_RESERVED = {comparable(role.name) for role in BUILT_IN}
 
 
 def _is_free(name: Any) -> bool:
-    return not isinstance(name, str) or folded(name) not in _RESERVED
+    return not isinstance(name, str) or comparable(name) not in _RESERVED
 
 
 def _is_seen(name: Any) -> bool:
-    return not isinstance(name, str) or folded(name) != ""
+    return not isinstance(name, str) or comparable(name) != ""
 
 
 seen = Rule("_empty", "The {field} should not be empty.", _is_seen)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import unicodedata
 
+from chalicelib.domain.folding import folded
+
 EMAIL_DOMAINS = "email_domains"
 """The one way in which people are let in: by the domain of their address."""
 _LOCAL_SIGNS = frozenset("0123456789!#$%&'*+/=?^_`{|}~-")
@@ -26,7 +28,7 @@ def is_address(text: object) -> bool:
         and "=?" not in local  # a mailer would take it for encoded text, breaks included
         and all(_is_atom(atom) for atom in local.split("."))
         and _is_dotted(domain)
-        and len(text.casefold().encode()) <= _LONGEST_KEY
+        and len(folded(text).encode()) <= _LONGEST_KEY
     )
 
 
@@ -36,11 +38,16 @@ def is_domain(text: object) -> bool:
 
 
 def domain_of(address: str) -> str:
-    """The domain of an address, in the one form domains are compared in.
+    """The domain of an address, in the one form domains are compared in."""
+    return canonical_domain(address.partition("@")[2])
 
-    Lower case, and not folded: `straße.de` and `strasse.de` have different owners.
+
+def canonical_domain(domain: str) -> str:
+    """A domain in lower case and composed letters, as the name system has it.
+
+    It is not folded: `straße.de` and `strasse.de` have different owners.
     """
-    return address.partition("@")[2].lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", domain).lower())
 
 
 def _is_dotted(domain: str) -> bool:

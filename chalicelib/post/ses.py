@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +15,7 @@ from botocore.exceptions import (
     NoCredentialsError,
 )
 
+from chalicelib.domain.addresses import canonical_domain
 from chalicelib.settings import settings
 
 _OF_THE_MAIL = frozenset({"MessageRejected", "BadRequestException"})
@@ -86,7 +86,7 @@ def _sendable(address: str) -> str:
     and these have different owners.
     """
     local, _, domain = address.rpartition("@")
-    labels = unicodedata.normalize("NFC", domain.lower()).split(".")
+    labels = canonical_domain(domain).split(".")
     return f"{local}@{'.'.join(map(_label, labels))}"
 
 

@@ -9,6 +9,7 @@ from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
+from chalicelib.domain.folding import folded
 from chalicelib.services import user_edits, user_lists, users
 from chalicelib.services.people import Person
 from chalicelib.services.user_lists import Wanted
@@ -24,12 +25,12 @@ endpoints = Endpoints(__name__)
 
 CONTAINS = frozenset({"gpgkey", "profile", "role", "groups_users", "last_logged_in"})
 SORTS: dict[str, Callable[[views.PersonJson], str]] = {
-    "Users.username": lambda user: user["username"].casefold(),
+    "Users.username": lambda user: folded(user["username"]),
     "Users.created": lambda user: user["created"],
     "Users.modified": lambda user: user["modified"],
     "Users.last_logged_in": lambda user: user["last_logged_in"] or "",
-    "Profiles.first_name": lambda user: user["profile"]["first_name"].casefold(),
-    "Profiles.last_name": lambda user: user["profile"]["last_name"].casefold(),
+    "Profiles.first_name": lambda user: folded(user["profile"]["first_name"]),
+    "Profiles.last_name": lambda user: folded(user["profile"]["last_name"]),
     "Profiles.created": lambda user: user["profile"]["created"],
     "Profiles.modified": lambda user: user["profile"]["modified"],
 }

@@ -220,7 +220,7 @@ def _may_change(actor: Actor) -> Check:
 
 
 def _claim(tx: Change, before: Group, after: Group) -> None:
-    """Exchange the claim of a name for another's. In another letter case it is the same."""
+    """Exchange the claim of a name for another's. Written in another way it is the same."""
     old, new = (Claim.group(each.name, each.id) for each in (before, after))
     if old.value != new.value:
         tx.delete(old)

@@ -28,7 +28,7 @@ TAKEN = {"group_unique": "The name is already used by another group."}
 def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
     """Store a new group with all its members, one of whom manages it.
 
-    Its name is no other group's, whatever its letter case. Who is made a member is not deleted
+    Its name is no other group's, however it is written. Who is made a member is not deleted
     meanwhile, and who makes the group is an administrator when it happens.
     """
     body = read_creation(draft)

@@ -16,7 +16,7 @@ from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.services import invitations, self_registration, sources, users
 from chalicelib.settings import settings
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.claims import USERNAME, Claim
+from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.transaction import Transaction
@@ -42,7 +42,7 @@ def register(actor: Actor | None, draft: Draft[RegistrationBody], caller: Caller
     """Add a person who has yet to complete the setup, and send him the link to do it.
 
     The settings let him in still as they did when they were read, and his address is
-    nobody's, whatever its letter case. Whatever he asks for, he gets the role of a user.
+    nobody's, however it is written. Whatever he asks for, he gets the role of a user.
     """
     row = self_registration.find()
     if row is None:
@@ -62,7 +62,7 @@ def _require_free(row: Setting, address: str, caller: Caller) -> None:
     if not self_registration.allows(row, address):
         raise Invalid(INVALID_ADDRESS, _NOT_ALLOWED)
     sources.take_turn(caller)
-    if Claim.find_subject(USERNAME, address.casefold()) is not None:
+    if Claim.find_user_id(address) is not None:
         raise Forbidden(_TAKEN)
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.roles import INVALID, RoleBody, folded
+from chalicelib.bodies.roles import INVALID, RoleBody, comparable
 from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
@@ -149,7 +149,7 @@ def _require_room(known: Known, name: str) -> None:
 
 def _is_taken(known: Known, name: str, but: RoleId | None = None) -> bool:
     others = (role for role in known.everything() if role.id != but)
-    return folded(name) in {folded(role.name) for role in others}
+    return comparable(name) in {comparable(role.name) for role in others}
 
 
 def _store(tx: Transaction, actor: Actor, known: Known, custom: Iterable[Role]) -> None:

@@ -12,7 +12,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.registration import SelfRegistrationBody
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.addresses import domain_of
+from chalicelib.domain.addresses import canonical_domain, domain_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.settings import settings
@@ -42,7 +42,8 @@ def find() -> Setting | None:
 
 def allows(row: Setting | None, address: str) -> bool:
     """Whether a person of this address may register."""
-    return domain_of(address) in value_of(row).get("allowed_domains", ())
+    allowed = value_of(row).get("allowed_domains", ())
+    return domain_of(address) in map(canonical_domain, allowed)
 
 
 def unchanged(row: Setting) -> Check:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.folding import folded
 from chalicelib.services import memberships, roles, user_lists
 from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed, Wanted
@@ -46,13 +47,13 @@ def search(
     users, rows = reading.together(
         partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
     )
-    users.sort(key=lambda listed: username(listed.user).casefold())
+    users.sort(key=lambda listed: folded(username(listed.user)))
     return users[:MOST], _with_members(rows)
 
 
 def _groups(claims: Iterable[Claim], text: str | None) -> list[RawRow]:
     """The first groups by name; claims hold names folded."""
-    wanted = (text or "").casefold()
+    wanted = folded(text or "")
     ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
     keys = [Group.by_id(group_id) for group_id in ids]
     rows = reading.read(keys)

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden
+from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.roles import ADMIN
 from chalicelib.services import access, roles
@@ -39,7 +40,7 @@ class Wanted:
     """Which of the users he may see somebody asks for; all that is set must hold."""
 
     search: str | None = None
-    """Part of the username, the first or the last name, in any letter case."""
+    """Part of the username, the first or the last name, however it is written."""
     groups: frozenset[str] = frozenset()
     """Groups they all belong to."""
     resource_id: str | None = None
@@ -179,12 +180,12 @@ def _is_wanted(actor: Actor, user: RawRow, wanted: Wanted) -> bool:
         not user["deleted"]["BOOL"]
         and (is_active or actor.is_admin)
         and (wanted.is_active in (None, is_active) or not actor.is_admin)
-        and (wanted.search is None or _says(user, wanted.search.casefold()))
+        and (wanted.search is None or _says(user, folded(wanted.search)))
         and wanted.groups <= user["groups"]["M"].keys()
         and (not wanted.is_admin or user["role_id"]["S"] == ADMIN.id)
     )
 
 
-def _says(user: RawRow, folded: str) -> bool:
+def _says(user: RawRow, searched: str) -> bool:
     texts = (user["username"]["S"], user["first_name"]["S"], user["last_name"]["S"])
-    return any(folded in text.casefold() for text in texts)
+    return any(searched in folded(text) for text in texts)

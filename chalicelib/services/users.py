@@ -16,7 +16,7 @@ from chalicelib.services import invitations, people, roles, self_registration, s
 from chalicelib.services.people import Person
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.claims import USERNAME, Claim
+from chalicelib.tables.claims import Claim
 from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
@@ -52,7 +52,7 @@ def require_sight_of_missing_keys(actor: Actor, user_id: str | None = None) -> N
 def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
     """Add a user who has yet to complete the setup, and send the link to do it.
 
-    An address belongs to one user, whatever its letter case; who invites is an
+    An address belongs to one user, however it is written; who invites is an
     administrator when it happens.
     """
     body = draft.read(INVALID)
@@ -80,7 +80,7 @@ def add(tx: Transaction, user: User, inviter: str | None, caller: Caller) -> inv
 
 def _clash(user: User) -> FieldErrors:
     """What is wrong with the address, for a refusal that has another reason too."""
-    return _TAKEN if Claim.find_subject(USERNAME, user.username.casefold()) else {}
+    return _TAKEN if Claim.find_user_id(user.username) else {}
 
 
 def new_user(username: str, first_name: str, last_name: str) -> User:
@@ -106,7 +106,7 @@ def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> 
     body = draft.read(INVALID)
     username, case = body.require_username(), body.require_case()
     sources.take_turn(caller)
-    user_id = UserId(Claim.find_subject(USERNAME, username.casefold()) or new_id())
+    user_id = UserId(Claim.find_user_id(username) or new_id())
     rows = reading.read([User.by_id(user_id), self_registration.KEY])
     user, now = rows.find(User, user_id), clock.now()
     if self_registration.allows(self_registration.of(rows), username):

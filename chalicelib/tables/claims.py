@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from pynamodb.attributes import UnicodeAttribute
 
+from chalicelib.domain.folding import folded
 from chalicelib.tables import reading
 from chalicelib.tables.base import Key, Table, TableMeta, table_name
 
 USERNAME = "username"
-"""E-mail addresses of users who are not deleted, case-folded."""
+"""E-mail addresses of users who are not deleted, folded."""
 FINGERPRINT = "fingerprint"
 """Fingerprints of users' keys, forever: `subject` is the key, `owner` its user."""
 
 GROUP = "group"
-"""Names of groups that are not deleted, case-folded."""
+"""Names of groups that are not deleted, folded."""
 
 
 class Claim(Table):
@@ -32,7 +33,7 @@ class Claim(Table):
 
     @classmethod
     def username(cls, address: str, user_id: str) -> Claim:
-        return cls(USERNAME, address.casefold(), subject=user_id)
+        return cls(USERNAME, folded(address), subject=user_id)
 
     @classmethod
     def fingerprint(cls, fingerprint: str, gpgkey_id: str, user_id: str) -> Claim:
@@ -40,11 +41,12 @@ class Claim(Table):
 
     @classmethod
     def group(cls, name: str, group_id: str) -> Claim:
-        return cls(GROUP, name.casefold(), subject=group_id)
+        return cls(GROUP, folded(name), subject=group_id)
 
     @classmethod
-    def find_subject(cls, kind: str, value: str) -> str | None:
-        row = reading.find(Key(cls, kind, value))
+    def find_user_id(cls, address: str) -> str | None:
+        """Whose address this is, however it is written."""
+        row = reading.find(Key(cls, USERNAME, folded(address)))
         return None if row is None else str(row["subject"]["S"])
 
     @classmethod

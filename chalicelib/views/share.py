@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import NotRequired, TypedDict
 
 from chalicelib.dialect import dialect
+from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
 from chalicelib.services.share_search import FoundGroup
 from chalicelib.services.shares import Simulation
@@ -67,8 +68,8 @@ def candidates(
     shown_users = user_views.listed(users, {*contained, "profile"})
     shown_groups = [_group(each, has_members=has_members) for each in groups]
     by_name: list[tuple[str, CandidateJson]] = [
-        *((user["username"].lower(), user) for user in shown_users),
-        *((group["name"].lower(), group) for group in shown_groups),
+        *((folded(user["username"]), user) for user in shown_users),
+        *((folded(group["name"]), group) for group in shown_groups),
     ]
     return [shown for _, shown in sorted(by_name, key=itemgetter(0))]
 

@@ -364,9 +364,13 @@ def test_only_administrators_create_groups(betty, digest, sent):
         (["a"], {"utf8Extended", "maxLength"}),
         (7, {"utf8Extended"}),
         ("x" * 256, {"maxLength"}),
-        ("\u0390" * 200, {"maxLength"}),
+        ("\ufdfa" * 32, {"maxLength"}),
+        ("\u200b\ufe0f", {"_empty"}),
     ],
-    ids=["absent", "null", "empty", "a control", "a list", "a number", "long", "long when folded"],
+    ids=[
+        *("absent", "null", "empty", "a control", "a list", "a number", "long"),
+        *("long when folded", "not seen"),
+    ],
 )
 def test_a_name_that_is_none_is_refused(ada, betty, digest, name, rules):
     sent = groups.body(betty, name=name)
@@ -444,6 +448,21 @@ def test_a_name_is_taken_whatever_its_letter_case(ada, betty, digest, name):
     before = digest()
 
     assert errors(groups.create(ada, groups.body(betty, name=name))) == {"name": {"group_unique"}}
+    assert digest() == before
+
+
+COMPOSED, DECOMPOSED = "caf\u00e9", "Cafe\u0301"
+
+
+@pytest.mark.parametrize(("stored", "sent"), [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED)])
+def test_a_name_is_taken_however_its_letters_are_composed(ada, betty, digest, stored, sent):
+    """IN26"""
+    created(ada, betty, name=stored)
+    crew = make.group(betty, name="crew")
+    before = digest()
+
+    assert errors(groups.create(ada, groups.body(betty, name=sent))) == {"name": {"group_unique"}}
+    assert errors(groups.update(ada, crew, name=sent)) == {"name": {"group_unique"}}
     assert digest() == before
 
 
@@ -567,6 +586,13 @@ def test_a_name_may_change_its_letter_case(ada, betty, store):
     team = make.group(betty, name="team")
 
     assert groups.update(ada, team, name="TEAM").body["name"] == "TEAM"
+    check_invariants(store)
+
+
+def test_a_name_may_be_composed_anew(ada, betty, store):
+    team = make.group(betty, name=COMPOSED)
+
+    assert groups.update(ada, team, name=DECOMPOSED).body["name"] == DECOMPOSED
     check_invariants(store)
 
 

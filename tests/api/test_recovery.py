@@ -78,6 +78,16 @@ def test_an_active_user_gets_a_recovery_link(api, betty, store, sent):
     assert link.endswith(f"?case={sent.get('case') or 'default'}")
 
 
+@pytest.mark.parametrize("asked", ["andr\u00e9", "Andre\u0301"])
+@pytest.mark.parametrize("stored", ["andr\u00e9", "andre\u0301"])
+def test_an_address_is_found_however_its_letters_are_composed(api, ada, store, stored, asked):
+    ada.client.post("/users.json", people.invitation(stored))
+
+    assert recover(api, username=f"{asked}@example.com").status == 200
+
+    assert [mail.recipient for mail in people.mails(store)] == [f"{stored}@example.com"] * 2
+
+
 @pytest.mark.parametrize("asks", ["guest", "administrator"])
 def test_an_invited_person_gets_another_setup_link_beside_the_first(api, ada, store, time, asks):
     invited = people.invite(store, ada)

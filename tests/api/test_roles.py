@@ -136,6 +136,14 @@ def test_a_name_that_cannot_be(ada, auditor, digest, name, rule, method):
     assert digest() == before
 
 
+def test_a_name_is_taken_however_its_letters_are_composed(ada):
+    make.role(ada, "pr\u00fcfer")
+
+    response = ada.client.post("/roles.json", {"name": "Pru\u0308fer"})
+
+    assert list(response.body["name"]) == ["unique"]
+
+
 @pytest.mark.parametrize("body", [None, {}, []])
 def test_nothing_is_no_name(ada, auditor, body):
     for address in ("/roles.json", path(auditor)):

@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
+from chalicelib.tables.settings import SELF_REGISTRATION, Setting
 from tests import make, people
 from tests.client import Client, Response
 from tests.conftest import START, Time
@@ -171,6 +172,7 @@ def test_settings_name_a_provider_and_domains(ada, digest, sent, broken):
         ["a" * 64 + ".com"],
         ["a.b" * 100 + ".com"],
         ["example.com", "EXAMPLE.com"],
+        ["m\u00fcller.example", "mu\u0308ller.example"],
         [""],
         [None],
         [5],
@@ -324,6 +326,34 @@ def test_an_address_of_a_user_is_registered(api, ada, betty, carol, name, digest
     assert answer(try_out(api, {"email": f"{name}@example.com"})) == (403, REGISTERED, "")
     assert answer(register(api, name)) == (403, REGISTERED, "")
     assert digest() == before
+
+
+def test_an_address_is_registered_however_its_letters_are_composed(api, ada, digest):
+    let_in(ada)
+    register(api, "andr\u00e9")
+    before = digest()
+
+    assert answer(try_out(api, {"email": "Andre\u0301@example.com"})) == (403, REGISTERED, "")
+    assert answer(register(api, "Andre\u0301")) == (403, REGISTERED, "")
+    assert digest() == before
+
+
+@pytest.mark.parametrize("named", ["m\u00fcller.example", "Mu\u0308ller.example"])
+@pytest.mark.parametrize("asked", ["m\u00fcller.example", "MU\u0308LLER.example"])
+def test_a_domain_lets_in_however_its_letters_are_composed(api, ada, named, asked):
+    let_in(ada, named)
+
+    assert try_out(api, {"email": f"dave@{asked}"}).status == 200
+
+
+def test_a_domain_that_is_stored_in_decomposed_letters_lets_in(api, ada):
+    """As it was before there was one form."""
+    let_in(ada)
+    row = Setting.get(SELF_REGISTRATION)
+    row.value = {**row.value, "allowed_domains": ["mu\u0308ller.example"]}
+    row.save()
+
+    assert try_out(api, {"email": "dave@m\u00fcller.example"}).status == 200
 
 
 def test_the_address_of_a_deleted_user_is_free(api, ada, betty):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -713,6 +714,16 @@ def test_users_and_groups_are_found_in_one_list_by_name(ada, betty, crew):
         "betty@example.com",
     ]
     assert _names(_found(betty, "?filter[search]=%25")) == []
+
+
+@pytest.mark.parametrize("text", ["caf\u00e9", "Cafe\u0301"])
+def test_a_search_finds_letters_however_they_are_composed(ada, betty, text):
+    people.change(betty.id, first_name="Cafe\u0301")
+    make.group(ada, name="caf\u00e9")
+
+    found = _names(_found(ada, f"?filter[search]={quote(text)}"))
+
+    assert found == ["betty@example.com", "caf\u00e9"]
 
 
 def test_who_cannot_be_shared_with_is_not_found(ada, betty):

@@ -334,9 +334,10 @@ def test_an_address_is_given_up_and_taken(ada, carol, dave, race):
     assert race(removing(ada, carol), inviting(dave, "CAROL")) == {(200, 200), (200, 400)}
 
 
-def test_two_users_are_invited_at_one_address(ada, dave, race):
+@pytest.mark.parametrize(("one", "other"), [("frances", "FRANCES"), ("andr\u00e9", "andre\u0301")])
+def test_two_users_are_invited_at_one_address(ada, dave, race, one, other):
     """RA10, I10"""
-    assert race(inviting(ada, "frances"), inviting(dave, "FRANCES")) == {(200, 400), (400, 200)}
+    assert race(inviting(ada, one), inviting(dave, other)) == {(200, 400), (400, 200)}
 
 
 def test_a_key_is_brought_by_two_users(ada, race, store):
