@@ -2,78 +2,34 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Sequence
+from typing import Any, NoReturn
 
-from botocore.exceptions import BotoCoreError, ClientError
+from infra import overview
+from infra.installed import NotInstalled, load
 
-from infra.account.account import Account
-from infra.account.steps import Failed
-from infra.cloud.bundle import CannotBuild
-from infra.cloud.commands import (
-    build,
-    check,
-    cost,
-    deploy,
-    offboard,
-    onboard,
-    plan,
-    release,
-    restore,
-    rotate,
-    status,
-)
-
-COMMANDS: dict[str, ModuleType] = {
-    "build": build,
-    "check": check,
-    "plan": plan,
-    "deploy": deploy,
-    "onboard": onboard,
-    "release": release,
-    "status": status,
-    "restore": restore,
-    "rotate": rotate,
-    "offboard": offboard,
-    "cost": cost,
-}
-"""Each is a module with `ABOUT`, `DETAILS`, `arguments(parser)` and `run(options)`."""
-ABOUT = """\
-From the code of Keyhaven to tenants in the cloud.
-
-Every step can be repeated; one that fails says what to do next. `--dry-run` says what a step
-would do and does nothing. docs/deploying.md tells the way from nothing to a signed-in client.
-"""
+INCOMPLETE = 2
+"""The exit code when what a command needs is not there; argparse has it for wrong arguments."""
 
 
-def main(
-    words: Sequence[str] | None = None, account: Callable[[str | None], Account] = Account
-) -> None:
+def main(words: Sequence[str] | None = None, account: Any = None) -> None:
     """Carry out a command; `account` makes the account of a region, which is one of AWS."""
-    options = _parser().parse_args(words)
-    options.account = account
+    given = sys.argv[1:] if words is None else list(words)
     try:
-        COMMANDS[options.command].run(options)
-    except (CannotBuild, Failed) as problem:
-        sys.exit(str(problem))
-    except (BotoCoreError, ClientError) as problem:
-        sys.exit(f"AWS cannot be asked: {problem}")
+        load("infra.commands").carry_out(given, account)
+    except NotInstalled as problem:
+        _tell(given, str(problem))
 
 
-def _parser() -> argparse.ArgumentParser:
-    plain = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        prog="python -m infra", description=ABOUT, formatter_class=plain
-    )
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, command in COMMANDS.items():
-        each = commands.add_parser(
-            name, help=command.ABOUT, description=command.DETAILS, formatter_class=plain
-        )
-        command.arguments(each)
-    return parser
+def _tell(given: Sequence[str], problem: str) -> NoReturn:
+    """Show help where it is asked for, as far as it is known here; else say what is missing."""
+    parser, commands = overview.parser()
+    for command in commands.values():
+        command.epilog = f"Its arguments cannot be told: {problem}"
+    parser.parse_known_args(given)
+    print(problem, file=sys.stderr)
+    sys.exit(INCOMPLETE)
 
 
 if __name__ == "__main__":

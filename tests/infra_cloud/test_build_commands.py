@@ -7,13 +7,15 @@ import json
 
 import pytest
 
-from infra.__main__ import COMMANDS, main
+from infra import overview
+from infra.__main__ import main
 from infra.cloud import stacks
 from infra.cloud.bundle import Bundle, CannotBuild
 from infra.cloud.commands import build
 from infra.cloud.lint import linted
 from infra.cloud.template import NO_VALUE, resource
 from infra.cloud.tiers import TIERS
+from infra.commands import COMMANDS
 
 BUNDLE = Bundle("c" * 16, "d" * 16)
 
@@ -29,9 +31,13 @@ def said(capsys, monkeypatch, *arguments):
 def test_help_names_every_command(capsys, monkeypatch):
     code, text = said(capsys, monkeypatch, "--help")
     assert code == 0
-    for name, command in COMMANDS.items():
+    for name, about in overview.COMMANDS.items():
         assert name in text
-        assert " ".join(command.ABOUT.split()) in " ".join(text.split())
+        assert about in " ".join(text.split())
+
+
+def test_help_and_commands_are_the_same():
+    assert list(overview.COMMANDS) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -8,9 +8,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from infra.__main__ import COMMANDS, main
+from infra.__main__ import main
 from infra.account.registry import ACTIVE, Registry
 from infra.cloud.differences import differences
+from infra.commands import COMMANDS
 
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 

@@ -10,7 +10,6 @@ from infra.cloud.bundle import CannotBuild
 from infra.cloud.lint import linted
 from infra.cloud.stacks import write
 
-ABOUT = "write the code, the layer and the templates into a folder, and check them"
 DETAILS = """\
 Writes code.zip, layer.zip, platform.json and a template for each tier of tenants. Needs PyPI
 for the layer, and no account. Two builds of the same code are the same to the byte. A template

@@ -10,7 +10,6 @@ from infra.cloud.bundle import Bundle, CannotBuild
 from infra.cloud.lint import linted
 from infra.cloud.stacks import write
 
-ABOUT = "check and lint the templates as the code makes them now"
 DETAILS = "Builds nothing and writes nothing. `make check` does it too."
 
 

@@ -11,7 +11,6 @@ from infra.cloud import costs, prices
 from infra.cloud.commands import options as given
 from infra.cloud.tiers import TIERS
 
-ABOUT = "reckon what a tenant costs, idle and for a million requests of each kind"
 DETAILS = f"""\
 From the template, from what the tests recorded, and from prices noted in {prices.NOTED} that are
 to be checked. With a TENANT it asks the account how much is stored; otherwise it asks nobody.

@@ -10,7 +10,6 @@ from infra.account.builds import Build
 from infra.account.steps import Step, carry_out
 from infra.cloud.commands import options as given
 
-ABOUT = "set up or update a cell, or one of its tenants"
 DETAILS = """\
 Without a TENANT: creates or updates what the cell's tenants share, and uploads the code and the
 layer of the build. That comes before everything else of a build. With a TENANT: brings the build,

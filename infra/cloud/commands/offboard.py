@@ -9,7 +9,6 @@ from infra.account.registry import Registry
 from infra.account.steps import Failed, carry_out
 from infra.cloud.commands import options as given
 
-ABOUT = "export a tenant and switch it off; after thirty days remove its data"
 DETAILS = """\
 Exports tables and objects to a bucket of yours, switches the service off and deletes the stack.
 The data stay for thirty days. Then `offboard TENANT --destroy` removes them and orders the end of

@@ -12,7 +12,6 @@ from infra.account.steps import carry_out
 from infra.cloud.commands import options as given
 from infra.cloud.tiers import TIERS
 
-ABOUT = "make a new tenant, and invite who administers it"
 DETAILS = """\
 Reserves the name, creates the stack, has the keys made inside the account, sees that the tenant
 answers, and prints the address at which the first administrator sets up the account. The private

@@ -13,7 +13,6 @@ from infra.cloud.commands import options as given
 from infra.cloud.differences import differences
 from infra.cloud.tiers import TIERS
 
-ABOUT = "show what a build would change for a tenant"
 DETAILS = """\
 With a TENANT: asks CloudFormation, by a change set that is not carried out. Without an account:
 `plan --against FOLDER` compares the templates of two builds. Changes nothing either way.

@@ -9,7 +9,6 @@ from infra.account.registry import Registry
 from infra.account.steps import carry_out
 from infra.cloud.commands import options as given
 
-ABOUT = "bring a build to all tenants, in waves"
 DETAILS = """\
 First what they share; then our own tenants, one in twenty, the rest. In each tenant a tenth of the
 requests first, and back by itself when an alarm rings. A tenant that goes back, or an alarm after

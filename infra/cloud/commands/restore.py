@@ -11,7 +11,6 @@ from infra.account.registry import Entry, Registry
 from infra.account.steps import Failed, Step, carry_out
 from infra.cloud.commands import options as given
 
-ABOUT = "put a tenant back to a moment of the last 35 days"
 DETAILS = """\
 Restores all tables beside the old ones, checks all rows against each other, closes all sessions,
 and only then leads the functions there. What was changed since the moment is undone, also

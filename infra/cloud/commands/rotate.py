@@ -10,7 +10,6 @@ from infra.account.registry import Registry
 from infra.account.steps import carry_out
 from infra.cloud.commands import options as given
 
-ABOUT = "change the key that signs a tenant's access tokens"
 DETAILS = """\
 Says how the keys stand and which step comes next, from when. Changes them with --step, one after
 the other, and nobody is signed out:

@@ -7,7 +7,6 @@ import argparse
 from infra.account.registry import Entry, Registry
 from infra.cloud.commands import options as given
 
-ABOUT = "list the tenants of a cell: state, tier, build, epoch, what is unfinished"
 DETAILS = "Asks the registry. Changes nothing."
 _HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Epoch", "Cell", "Notes")
 
