@@ -71,6 +71,10 @@ class TooLarge(Refusal):
     """The body is larger than the service reads."""
 
 
+class TargetTooLong(Refusal):
+    """The request's address is longer than is read; only the front of one machine says so."""
+
+
 class Unavailable(Refusal):
     """Something the answer needs cannot be reached now; the same request may pass later."""
 

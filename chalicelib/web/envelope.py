@@ -16,6 +16,7 @@ from chalicelib.domain.errors import (
     Invalid,
     NotFound,
     Refusal,
+    TargetTooLong,
     TooLarge,
     TooMany,
     Unauthenticated,
@@ -44,6 +45,7 @@ _STATUS: dict[type[Refusal], int] = {
     Conflict: HTTPStatus.CONFLICT,
     TooMany: HTTPStatus.TOO_MANY_REQUESTS,
     TooLarge: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    TargetTooLong: HTTPStatus.REQUEST_URI_TOO_LONG,
     Unavailable: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Protocol
 
-from infra.local.events import Answer, Event, Scope, event_of, http_of
+from infra.local.events import Answer, Event, RawHeaders, Scope, event_of, http_of
+from infra.local.protocol import is_cut
 from infra.local.routes import Routes
 
 Refuse = Callable[[Event, int], Answer]
@@ -26,6 +27,16 @@ Send = Callable[[Message], Awaitable[None]]
 BODY_LIMIT = 6 * 1024 * 1024
 TIME_LIMIT = 28_000
 """Milliseconds the app has for one request."""
+
+_NOTHING: Scope = {
+    "method": "",
+    "raw_path": b"",
+    "query_string": b"",
+    "headers": [],
+    "http_version": "1.1",
+    "client": None,
+}
+"""What is known of a request that was not understood."""
 
 _log = logging.getLogger(__name__)
 
@@ -85,16 +96,27 @@ class Gateway:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": content})
 
+    def refuse_no_http(self) -> tuple[int, RawHeaders, bytes]:
+        """The answer to what is no HTTP."""
+        return http_of(self._refuse(event_of(_NOTHING, b"", self._routes), HTTPStatus.BAD_REQUEST))
+
     def _answer(self, scope: Scope, body: bytes) -> Answer:
-        if len(body) > BODY_LIMIT:
-            event = event_of(scope, b"", self._routes)
-            return self._refuse(event, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+        status = _too_large(scope, body)
+        if status is not None:
+            return self._refuse(event_of(scope, b"", self._routes), status)
         event = event_of(scope, body, self._routes)
         try:
             return self._app(event, Context(event["requestContext"]["requestId"]))
         except Exception:  # noqa: BLE001  where Lambda would answer 502
             _log.exception("The app failed.")
             return self._refuse(event, HTTPStatus.BAD_GATEWAY)
+
+
+def _too_large(scope: Scope, body: bytes) -> HTTPStatus | None:
+    """How a request is refused of which a part is too large."""
+    if is_cut(scope):
+        return HTTPStatus.REQUEST_URI_TOO_LONG
+    return HTTPStatus.REQUEST_ENTITY_TOO_LARGE if len(body) > BODY_LIMIT else None
 
 
 async def _read(receive: Receive) -> bytes | None:

@@ -15,6 +15,7 @@ from infra.local.engine import Engine
 from infra.local.gateway import Gateway
 from infra.local.journal import JournalInUse
 from infra.local.options import CannotServe, Options
+from infra.local.protocol import Protocol
 
 HOST = "127.0.0.1"
 PRIVATE = 0o077
@@ -95,7 +96,7 @@ def _run(gateway: Gateway, listener: socket.socket) -> None:
         signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
         gateway,
-        http="httptools",
+        http=Protocol,
         loop="asyncio",
         ws="none",
         lifespan="off",

@@ -5,11 +5,12 @@ Importing this reads the settings, so the environment is made first (`serve.py`)
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 
 from app import app
-from chalicelib.domain.errors import Refusal, TooLarge
+from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.services import administrators, keys, sweeper, tenants
 from chalicelib.tables.base import every_table
@@ -25,6 +26,11 @@ from infra.local.options import CannotServe, Options
 
 _ALONE = timedelta(seconds=-1)
 """What an earlier process left is nobody's work, also of this second: the journal has one owner."""
+_REFUSALS: Mapping[int, Refusal] = {
+    HTTPStatus.BAD_REQUEST: Invalid("Bad Request"),
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: TooLarge("The request is larger than the service reads."),
+    HTTPStatus.REQUEST_URI_TOO_LONG: TargetTooLong("The address is longer than the service reads."),
+}
 
 
 def prepare(options: Options, engine: Engine) -> Gateway:
@@ -57,9 +63,8 @@ def _found(options: Options) -> None:
 def _refuse(event: Event, status: int) -> Answer:
     """The gateway's own refusals, in the envelope."""
     call = envelope.Call(new_id(), event["requestContext"]["rawTarget"])
-    made = envelope.accident(call)
-    if status == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
-        made = envelope.refusal(call, TooLarge("The request is larger than the service reads."))
+    refusal = _REFUSALS.get(status)
+    made = envelope.refusal(call, refusal) if refusal else envelope.accident(call)
     headers = {**envelope.SECURITY_HEADERS, **made.headers}
     return {"statusCode": made.status, "headers": headers, "body": made.body}
 

@@ -12,6 +12,7 @@ import uvicorn
 from chalice.app import Chalice, Response
 
 from infra.local.gateway import BODY_LIMIT, Gateway
+from infra.local.protocol import LONGEST_TARGET, Protocol
 
 JSON = ["application/json"]
 ANY = [
@@ -71,7 +72,12 @@ class Recorded:
 def port():
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
-        Gateway(Recorded()), http="httptools", ws="none", lifespan="off", log_config=None
+        Gateway(Recorded()),
+        http=Protocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        proxy_headers=False,
     )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
@@ -251,8 +257,51 @@ def test_a_client_that_leaves_before_its_body_is_complete_calls_nothing(port, ev
     assert event_of("GET", "/echo.json")["body"] is None
 
 
-def test_what_is_no_http_is_answered_by_the_server(port):
-    assert raw(port, b"nonsense\r\n\r\n").startswith(b"HTTP/1.1 400")
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET http:// HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nA\x00: b\r\n\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+    ],
+)
+def test_what_is_no_http_is_refused_in_the_envelope_and_the_connection_ends(port, sent):
+    head, _, body = raw(port, sent).partition(b"\r\n\r\n")
+
+    assert head.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+    assert b"\r\nconnection: close" in head
+    assert f"content-length: {len(body)}".encode() in head
+    assert json.loads(body)["header"]["code"] == 400
+
+
+def target_of(length, query=""):
+    return f"/echo.json{query}".ljust(length, "x")
+
+
+@pytest.mark.parametrize("query", ["", "?a="])
+def test_a_target_at_the_limit_arrives(event_of, query):
+    target = target_of(LONGEST_TARGET, query)
+
+    assert event_of("GET", target)["requestContext"]["rawTarget"] == target
+
+
+@pytest.mark.parametrize("length", [LONGEST_TARGET + 1, LONGEST_TARGET + 2, 70_000, 300_000])
+@pytest.mark.parametrize("query", ["", "?a="])
+def test_a_target_above_the_limit_is_refused_in_the_envelope_and_the_connection_lives(
+    ask, event_of, length, query
+):
+    response, body = ask("POST", target_of(length, query), b"x" * 100_000)
+
+    assert response.status == 414
+    assert json.loads(body)["header"]["code"] == 414
+    assert json.loads(body)["header"]["url"] == target_of(LONGEST_TARGET, query)
+    assert event_of("GET", "/echo.json")["path"] == "/echo.json"
+
+
+def test_headers_have_no_limit_of_ours(event_of):
+    assert event_of("GET", "/echo.json", None, {"X-Long": "x" * 300_000})["headers"]["x-long"]
 
 
 def test_several_cookies_leave_as_several_headers(ask):

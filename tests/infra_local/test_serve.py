@@ -142,16 +142,22 @@ def test_it_serves_ends_cleanly_and_keeps_what_it_had(tmp_path):
     assert len(list((tmp_path / "mail").glob("*.eml"))) == 1
 
 
-def test_a_path_that_is_none_and_a_body_too_large_wear_the_envelope(tmp_path):
+def test_what_does_not_reach_the_app_wears_the_envelope(tmp_path):
     with served(tmp_path) as (_, said):
         missing, message = ask(said, "/no/such/path")
         large, refusal = ask(said, "/auth/login.json", "POST", b"x" * 7_000_000)
+        long, word = ask(said, f"/auth/{'x' * 65_530}")
+        none, sorry = ask(said, "http://")
 
     assert missing.status == 404, said
     assert json.loads(message)["header"]["url"] == "/no/such/path"
     assert large.status == 413
     assert json.loads(refusal)["header"]["code"] == 413
-    assert large.headers["X-Content-Type-Options"] == "nosniff"
+    assert long.status == json.loads(word)["header"]["code"] == 414
+    assert none.status == json.loads(sorry)["header"]["code"] == 400
+    assert json.loads(sorry)["header"]["message"] == "Bad Request"
+    for refused in (large, long, none):
+        assert refused.headers["X-Content-Type-Options"] == "nosniff"
 
 
 def test_answers_on_a_kept_connection_do_not_wait_for_one_another(tmp_path):
