@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta  # noqa: E402
 
 import pytest  # noqa: E402
 
-from chalicelib.domain import clock  # noqa: E402
+from chalicelib.domain import clock, deadline  # noqa: E402
 from chalicelib.services import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.tables import pace  # noqa: E402
@@ -46,11 +46,13 @@ def store(cloud: storage.Storage, beginning: Beginning) -> storage.Storage:
 
 @pytest.fixture(autouse=True)
 def _no_pauses() -> Iterator[None]:
-    """Retries do not wait, chance is no chance, and rows that were read are not changed."""
+    """Retries do not wait, chance is no chance, no deadline comes, rows read are not changed."""
     previous = pace.set_sources(lambda _: None, lambda: 0.5)
+    previous_source = deadline.set_source(lambda: 0.0)
     connection.hooks[:] = [read_only.hand_out]
     yield
     pace.set_sources(*previous)
+    deadline.set_source(previous_source)
     connection.hooks.clear()
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import botocore.session
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.settings import settings
 
@@ -18,6 +20,7 @@ OPENPGP = "openpgp.asc"
 SIGNING = "jwt.pem"
 FIRST = "keyhaven-first-value-of-this-secret"
 """Names the first value of a secret: of two who store one at once, one does."""
+PATIENCE = deadline.Patience(tries=2, connect=0.8, answer=2.5)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -121,6 +124,8 @@ class Secret:
 
 
 def _secrets() -> Any:
+    """A client for one call, which is to end before whoever asks has to."""
+    deadline.require(PATIENCE.longest)
     return botocore.session.get_session().create_client(
-        "secretsmanager", region_name=settings.region
+        "secretsmanager", region_name=settings.region, config=Config(**PATIENCE.as_config())
     )

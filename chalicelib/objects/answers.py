@@ -16,6 +16,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 
@@ -23,6 +24,7 @@ ANSWERS = "answers"
 """The folder of the bucket they lie in."""
 SECONDS = 60
 """How long an address is good: a client follows it at once."""
+PATIENCE = deadline.Patience(tries=2, connect=0.8, answer=5)
 _RANDOM_BYTES = 32
 _QUICKLY = 1
 """Most of an answer are messages, which no level makes much smaller."""
@@ -34,6 +36,7 @@ def leave(text: str, content_type: str) -> str:
     It is sent compressed whatever the client accepts, for S3 does not look: all libraries of
     deployed clients ask for gzip and read it. Raises `Unavailable`.
     """
+    deadline.require(PATIENCE.longest)
     named = {"Bucket": settings.answer_bucket, "Key": f"{ANSWERS}/{_name()}"}
     try:
         _client().put_object(
@@ -61,9 +64,7 @@ def _client() -> Any:
     which S3 gives nothing away that lies under a key of ours. gzip carries a sum of its own.
     """
     config = Config(
-        connect_timeout=0.8,
-        read_timeout=5,
-        retries={"mode": "standard", "max_attempts": 3},
+        **PATIENCE.as_config(),
         signature_version="s3v4",
         s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
         request_checksum_calculation="when_required",

@@ -14,11 +14,13 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 
 _MISSING = frozenset({"NoSuchKey", "AccessDenied"})
 """Who may not list a bucket is not told that an object is missing, only that he is denied it."""
+PATIENCE = deadline.Patience(tries=2, connect=0.8, answer=2.5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +80,8 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        config = Config(
-            connect_timeout=0.8, read_timeout=2.5, retries={"mode": "standard", "max_attempts": 3}
-        )
         return botocore.session.get_session().create_client(
-            "s3", region_name=settings.region, config=config
+            "s3", region_name=settings.region, config=Config(**PATIENCE.as_config())
         )
 
 
@@ -125,6 +124,7 @@ def _draft(path: Path) -> Path:
 
 @contextmanager
 def _reachable() -> Iterator[None]:
+    deadline.require(PATIENCE.longest)
     try:
         yield
     except (BotoCoreError, ClientError, OSError) as error:

@@ -16,11 +16,13 @@ from botocore.exceptions import (
 )
 
 from chalicelib.domain.addresses import canonical_domain
+from chalicelib.domain.deadline import Patience
 from chalicelib.settings import settings
 
 _OF_THE_MAIL = frozenset({"MessageRejected", "BadRequestException"})
 """What SES says of this one mail, and would say again."""
 _BEFORE_IT_LEFT = (ConnectTimeoutError, EndpointConnectionError, NoCredentialsError)
+PATIENCE = Patience(tries=3, connect=1, answer=5)
 _UTF_8 = "UTF-8"
 
 
@@ -58,11 +60,8 @@ class Ses:
 
     @cached_property
     def _client(self) -> Any:
-        config = Config(
-            connect_timeout=1, read_timeout=5, retries={"mode": "standard", "max_attempts": 3}
-        )
         return botocore.session.get_session().create_client(
-            "sesv2", region_name=settings.region, config=config
+            "sesv2", region_name=settings.region, config=Config(**PATIENCE.as_config())
         )
 
 

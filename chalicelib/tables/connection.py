@@ -30,6 +30,7 @@ from botocore.serialize import JSONSerializer
 from pynamodb.connection import Connection
 from pynamodb.exceptions import VerboseClientError
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 from chalicelib.tables import pace, whole_answers
@@ -44,6 +45,11 @@ current_branch: ContextVar[tuple[int, int] | None] = ContextVar("current_branch"
 
 `None` for a call made alone. For hooks that count how many round trips follow each other.
 """
+
+_CONNECT_SECONDS = 0.8
+_ANSWER_SECONDS = 2.5
+LONGEST_CALL = _CONNECT_SECONDS + _ANSWER_SECONDS
+"""Seconds after which a call has failed, if it has not been answered."""
 
 _OVERLOAD = frozenset(
     {
@@ -132,8 +138,8 @@ class StorageConnection(Connection):
         super().__init__(
             region=settings.region,
             host=endpoint,
-            connect_timeout_seconds=0.8,
-            read_timeout_seconds=2.5,
+            connect_timeout_seconds=_CONNECT_SECONDS,
+            read_timeout_seconds=_ANSWER_SECONDS,
             max_retry_attempts=0,  # calls are tried again here, in the pace of `pace`
             max_pool_connections=max(10, parallel_calls),
         )
@@ -164,7 +170,8 @@ class StorageConnection(Connection):
 
         So a call may be carried out more than once: a transaction has its request token
         against that, and all other writes put or remove whole rows. Raises `Unavailable` when
-        DynamoDB does not recover soon, and PynamoDB's `VerboseClientError` when it refuses.
+        DynamoDB does not recover soon, or the call might not end before the request has to, and
+        PynamoDB's `VerboseClientError` when it refuses.
         """
         return self._make_api_call(operation, parameters)
 
@@ -206,6 +213,7 @@ class StorageConnection(Connection):
             return lambda: hook(operation_name, operation_kwargs, inner)
 
         for _ in pace.patient_attempts():
+            deadline.require(LONGEST_CALL)
             try:
                 return reduce(around, self.hooks, send)()
             except ClientError as error:

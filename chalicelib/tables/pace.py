@@ -6,6 +6,8 @@ import random
 import time
 from collections.abc import Callable, Iterator
 
+from chalicelib.domain import deadline
+
 ATTEMPTS = 8
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
@@ -17,18 +19,23 @@ _chance: Callable[[], float] = random.random
 
 
 def attempts(most: int = ATTEMPTS) -> Iterator[int]:
-    """Yield 0, 1, 2 … with a longer pause of random length before each further one."""
+    """Yield 0, 1, 2 … with a longer pause of random length before each further one.
+
+    Raises `Unavailable` instead of a pause that does not end before the request has to.
+    """
     for attempt in range(most):
         if attempt:
-            _sleep(_chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt))
+            pause = _chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt)
+            deadline.require(pause)
+            _sleep(pause)
         yield attempt
 
 
 def patient_attempts() -> Iterator[int]:
     """The same, as long as `PATIENCE` lasts: for attempts that may take long themselves."""
-    end = time.monotonic() + PATIENCE
+    end = deadline.now() + PATIENCE
     for attempt in attempts():
-        if attempt and time.monotonic() >= end:
+        if attempt and deadline.now() >= end:
             return
         yield attempt
 

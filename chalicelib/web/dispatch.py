@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.domain import audit
+from chalicelib.domain import audit, deadline
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import (
     Blocked,
@@ -67,7 +67,8 @@ def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Ans
     caller = Caller(new_id(), request.source)
     call = Call(caller.request_id, request.target, route.action)
     exchange = _Exchange(route, request, parameters, caller)
-    result = _guarded(call, exchange)
+    with deadline.within(deadline.REQUEST):
+        result = _guarded(call, exchange)
     finished = _finished(result, request, exchange.is_first_visit(result))
     audit.write(
         "request",
@@ -202,7 +203,10 @@ def _guarded(call: Call, exchange: _Exchange) -> Answer:
 
 
 def _decided(call: Call, exchange: _Exchange) -> Answer:
-    """Decide until nothing has changed meanwhile, with pauses in which others come to an end."""
+    """Decide until nothing has changed meanwhile, with pauses in which others come to an end.
+
+    However often that is, it ends with the request's deadline.
+    """
     for _ in pace.attempts(DECISIONS):
         with suppress(Stale):
             return _decided_once(call, exchange)

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from chalicelib.crypto import private_keys
-from chalicelib.domain import clock
+from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
 from chalicelib.services import keys, rotation, tenants
@@ -29,6 +29,11 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: 
     All may be repeated. What cannot be done with the signing keys now is `refused`: that is
     an answer, and no failure which would ring an alarm.
     """
+    with deadline.within(deadline.WORKER):
+        return _answer(event)
+
+
+def _answer(event: Mapping[str, Any]) -> dict[str, Any]:
     if "signing_keys" in event:
         return _rotate(event["signing_keys"])
     invited = event.get("administrator")

@@ -9,18 +9,22 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.post.ses import NotSent, Ses
+from chalicelib.domain import deadline
+from chalicelib.post.ses import PATIENCE, NotSent, Ses
 from chalicelib.services import mails
 from chalicelib.settings import settings
 from chalicelib.tables.outbox import Mail
 from chalicelib.views.mails import render
 
 _OURS = re.compile(re.escape(settings.base_url) + "/[!-~]*")
+LONGEST_MAIL = 2 * PATIENCE.longest
+"""Seconds: sent, with its row read and marked before, and removed after."""
 _ses = Ses(settings.mail_sender)
 
 
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: ARG001
-    return answer(event, _ses)
+    with deadline.within(deadline.WORKER):
+        return answer(event, _ses)
 
 
 def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
@@ -35,14 +39,19 @@ def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
     if "Records" not in event:
         return _send_what_is_left(send)
     records = [record["dynamodb"] for record in event["Records"]]
-    failed = [each for each in records if not mails.deliver(each["Keys"]["id"]["S"], send)]
+    failed = [each for each in records if not _delivered(each["Keys"]["id"]["S"], send)]
     return {"batchItemFailures": [{"itemIdentifier": each["SequenceNumber"]} for each in failed]}
 
 
 def _send_what_is_left(send: mails.Send) -> dict[str, int]:
     for mail_id in mails.waiting():
-        mails.deliver(mail_id, send)
+        _delivered(mail_id, send)
     return {"waiting": len(mails.waiting())}
+
+
+def _delivered(mail_id: str, send: mails.Send) -> bool:
+    """Deliver a mail, unless it would come too late to be marked as sent."""
+    return deadline.allows(LONGEST_MAIL) and mails.deliver(mail_id, send)
 
 
 def _send(mail: Mail, ses: Ses) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from chalicelib.domain import deadline
 from chalicelib.services import sweeper
 
 
 def handler(event: Any, context: Any) -> None:  # noqa: ARG001  the schedule has nothing to say
     """End what was left behind; what fails is logged, and tried again with the next call."""
-    sweeper.sweep()
+    with deadline.within(deadline.WORKER):
+        sweeper.sweep()

@@ -13,6 +13,7 @@ from threading import Barrier, Thread
 
 import pytest
 
+from chalicelib.domain import deadline
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables import pace
 from tests import make, shares
@@ -34,7 +35,9 @@ pytestmark = pytest.mark.skipif(ENGINE != "embedded", reason="moto serves one at
 def _pauses(_no_pauses: None) -> Iterator[None]:
     """Retries wait, as they do where others are served meanwhile."""
     previous = pace.set_sources(time.sleep, random.random)
+    standing = deadline.set_source(time.monotonic)
     yield
+    deadline.set_source(standing)
     pace.set_sources(*previous)
 
 

@@ -9,6 +9,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.groups import WORKERS
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
@@ -20,6 +21,7 @@ from tests.hooks import Failing, Killed, PartialBatch, kill_points
 from tests.letters import answer_lost, refusing, ses_of_tests, unreachable
 from tests.meanwhile import Meanwhile
 from tests.rights import rights_of_group
+from tests.watch import worn
 
 [MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
 
@@ -203,6 +205,19 @@ def test_a_tenant_without_a_sender_keeps_its_mails(store):
     assert mailer.handler(event, None)["batchItemFailures"] == [{"itemIdentifier": f"1{mail.id}"}]
 
     assert left(store) == {mail.id}
+
+
+def test_mails_for_which_the_call_has_no_time_left_wait_for_the_next(letters, store):
+    soon, late = written("dave"), written("erin")
+    with worn() as watch, deadline.within(mailer.LONGEST_MAIL):
+        with watch.slow(1):
+            again = send(letters, soon, late)
+        assert not deadline.allows(mailer.LONGEST_MAIL)
+
+    assert again == [late.id]
+    assert left(store) == {late.id}
+    assert send(letters, late) == []
+    assert len(letters.sent()) == 2
 
 
 def test_when_the_storage_fails_the_call_does(letters, store):

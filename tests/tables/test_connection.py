@@ -12,12 +12,14 @@ import pytest
 from botocore.exceptions import ConnectionClosedError
 from pynamodb.exceptions import VerboseClientError
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.tables import pace, reading
-from chalicelib.tables.connection import StorageConnection, connection, current_branch
+from chalicelib.tables.connection import LONGEST_CALL, StorageConnection, connection, current_branch
 from chalicelib.tables.settings import Setting
 from tests import hooks
 from tests.hooks import ALWAYS, Failing, Recorder
+from tests.watch import worn
 
 PARALLEL = 4
 
@@ -118,6 +120,46 @@ def test_what_storage_refuses_for_good_is_not_tried_again(store, code):
     assert failing.seen == 1
 
 
+# In time
+
+
+def test_a_call_that_could_end_too_late_is_not_made(store):
+    within = deadline.within(LONGEST_CALL - 0.1)
+    with worn(), within, Recorder() as seen, pytest.raises(Unavailable):
+        reading.find(Setting.named("theme"))
+
+    assert seen.calls == []
+
+
+def test_a_call_is_tried_again_only_while_it_could_end_in_time(store):
+    failing = Failing(hooks.throttled, times=ALWAYS)
+    within = deadline.within(LONGEST_CALL + 0.1)
+    with worn(), within, failing, pytest.raises(Unavailable):
+        reading.find(Setting.named("theme"))
+
+    assert failing.seen == 2
+
+
+def test_calls_side_by_side_have_the_deadline_of_who_makes_them(any_connection):
+    with worn() as watch, deadline.within(10):
+        watch.pass_by(8)
+        allowed = any_connection.together([lambda: deadline.allows(3)] * 2 * PARALLEL)
+
+    assert allowed == [False] * 2 * PARALLEL
+
+
+def test_calls_side_by_side_that_all_fail_end_together_in_time(parallel):
+    failing = Failing(hooks.timed_out, times=ALWAYS)
+    with worn() as watch, deadline.within(20):
+        failing.fault = watch.slowly(hooks.timed_out, LONGEST_CALL)
+        parallel.hooks.append(failing)
+        with pytest.raises(Unavailable):
+            parallel.together([lambda: parallel.call("ListTables", {})] * 100)
+
+    assert watch.seconds <= 20 + PARALLEL * LONGEST_CALL, "they take their time side by side"
+    assert failing.seen <= PARALLEL * pace.ATTEMPTS
+
+
 # Side by side
 
 
@@ -210,6 +252,7 @@ def test_storage_out_of_reach_is_told_within_three_seconds(request, store, where
     port = request.getfixturevalue(where)
     unreachable = StorageConnection(endpoint=f"http://127.0.0.1:{port}")
     _ = unreachable.client
+    deadline.set_source(monotonic)
     start = monotonic()
 
     with pytest.raises(Unavailable):

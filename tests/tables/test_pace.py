@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.domain import deadline
+from chalicelib.domain.errors import Unavailable
 from chalicelib.tables import pace
+from tests.watch import worn
 
 
 def _pauses(chance, attempts=pace.attempts):
@@ -36,10 +40,10 @@ def test_two_who_met_do_not_meet_again():
     assert _pauses(0.25) != _pauses(0.75)
 
 
-def test_who_waits_for_calls_that_take_long_is_not_kept_waiting(monkeypatch):
+def test_who_waits_for_calls_that_take_long_is_not_kept_waiting():
     attempts = pace.patient_attempts()
     now = iter([0.0, pace.PATIENCE / 2, pace.PATIENCE])
-    monkeypatch.setattr("time.monotonic", lambda: next(now))
+    deadline.set_source(lambda: next(now))
 
     assert list(attempts) == [0, 1]
 
@@ -55,3 +59,13 @@ def test_the_sources_can_be_put_back():
     before = pace.set_sources(lambda _: None, chance)
 
     assert pace.set_sources(*before)[1] is chance
+
+
+def test_no_pause_outlasts_the_deadline():
+    with worn() as watch, deadline.within(0.1):
+        attempts = pace.attempts()
+        assert [next(attempts), next(attempts)] == [0, 1]
+        with pytest.raises(Unavailable):
+            next(attempts)
+
+    assert watch.seconds == 2 * pace.FIRST_PAUSE
