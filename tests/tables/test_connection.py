@@ -149,7 +149,7 @@ def test_calls_side_by_side_have_the_deadline_of_who_makes_them(any_connection):
 
 
 def test_calls_side_by_side_that_all_fail_end_together_in_time(parallel):
-    failing = Failing(hooks.timed_out, times=ALWAYS)
+    failing = Failing(hooks.timed_out, times=ALWAYS, only={"ListTables"})
     with worn() as watch, deadline.within(20):
         failing.fault = watch.slowly(hooks.timed_out, LONGEST_CALL)
         parallel.hooks.append(failing)
@@ -157,7 +157,7 @@ def test_calls_side_by_side_that_all_fail_end_together_in_time(parallel):
             parallel.together([lambda: parallel.call("ListTables", {})] * 100)
 
     assert watch.seconds <= 20 + PARALLEL * LONGEST_CALL, "they take their time side by side"
-    assert failing.seen <= PARALLEL * pace.ATTEMPTS
+    assert 0 < failing.seen <= PARALLEL * pace.ATTEMPTS
 
 
 # Side by side
