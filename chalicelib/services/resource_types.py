@@ -18,6 +18,7 @@ from chalicelib.tables.resources import ByType, Resource
 from chalicelib.tables.settings import METADATA_TYPES, Setting, value_of
 from chalicelib.tables.settings import RESOURCE_TYPES as NAME
 from chalicelib.tables.transaction import Transaction
+from chalicelib.tables.users import User
 
 MISSING = "The resource type does not exist."
 IN_USE = "The resource type can not be deleted as resources of this type still exist."
@@ -54,7 +55,8 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
 
     The creation of a resource holds that its type is not marked. So the type is marked
     first and its resources are counted again after; if there are any, the mark is taken
-    back and nothing has happened.
+    back and nothing has happened. Who deletes it is an administrator when it is marked; the
+    mark is taken back whatever they are by then.
     """
     kind = _require(type_id)
     row = reading.read([Setting.named(NAME), Setting.named(METADATA_TYPES)])
@@ -64,21 +66,32 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
     if _live(kind):
         raise Invalid(IN_USE)
     marked = {**marks, kind.slug: timestamp_text(clock.now())}
-    _store(actor, marks, marked, kind, "ResourceTypes.deleted")
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        _store(tx, actor, marks, marked)
+        tx.create(ActionLog.of(kind.id, "ResourceTypes.deleted", actor.id, actor.caller))
     if _live(kind):
-        _store(actor, marked, marks, kind, "ResourceTypes.restored")
+        with Transaction() as tx:
+            _store(tx, actor, marked, marks)
+            tx.create(ActionLog.of(kind.id, "ResourceTypes.restored", actor.id, actor.caller))
         raise Invalid(IN_USE)
 
 
 def restore(actor: Actor, type_id: ResourceTypeId, draft: Draft[Restoration]) -> None:
-    """Switch a type on again, and so show what may still have it."""
+    """Switch a type on again, and so show what may still have it.
+
+    Who does it is an administrator when it happens.
+    """
     require_restoration(draft)
     kind = _require(type_id)
     marks = _marks(_read())
     if kind.slug not in marks:
         raise Invalid("The resource type is not deleted.")
     rest = {slug: since for slug, since in marks.items() if slug != kind.slug}
-    _store(actor, marks, rest, kind, "ResourceTypes.restored")
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        _store(tx, actor, marks, rest)
+        tx.create(ActionLog.of(kind.id, "ResourceTypes.restored", actor.id, actor.caller))
 
 
 def _require(type_id: ResourceTypeId) -> ResourceType:
@@ -109,14 +122,8 @@ def _live(kind: ResourceType) -> int:
     return reading.count(Resource, "live_type_id", kind.id, index=ByType.Meta.index_name)
 
 
-def _store(
-    actor: Actor, old: dict[str, str], new: dict[str, str], kind: ResourceType, action: str
-) -> None:
+def _store(tx: Transaction, actor: Actor, old: dict[str, str], new: dict[str, str]) -> None:
     """Replace the marks, if they are still those the decision was taken from."""
     unchanged = Setting.marks == old if old else Setting.marks.does_not_exist()
-    with Transaction() as tx:
-        tx.put(
-            Setting(NAME, marks=new or None, modified=clock.now(), modified_by=actor.id),
-            provided=unchanged,
-        )
-        tx.create(ActionLog.of(kind.id, action, actor.id, actor.caller))
+    row = Setting(NAME, marks=new or None, modified=clock.now(), modified_by=actor.id)
+    tx.put(row, provided=unchanged)
