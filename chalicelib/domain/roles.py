@@ -24,6 +24,10 @@ class Role:
     deleted: str | None = None
     deleted_by: UserId | None = None
 
+    def no_earlier(self, moment: str) -> str:
+        """The moment, or that of the last change where a machine's clock is behind it."""
+        return max(moment, self.modified)
+
 
 def _built_in(name: str, description: str) -> Role:
     return Role(RoleId(named_id(f"roles.id.{name}")), name, description)

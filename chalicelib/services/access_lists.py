@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.bodies.resources import INVALID
@@ -95,7 +95,7 @@ def _apply(
     elif "type" in row:
         wanted = PermissionType(read_row(_ROWS, position, ChangedPermission, row).type)
         if wanted is not held.type:
-            after[held.aro_id] = replace(held, type=wanted, modified=clock.now())
+            after[held.aro_id] = held.changed_to(wanted)
 
 
 def _add(

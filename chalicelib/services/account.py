@@ -26,5 +26,5 @@ def choose_locale(actor: Actor, draft: Draft[LocaleBody]) -> User:
     chosen = {"locale": locale, "modified": now}
     with Transaction() as tx:
         tx.update(user, *User.set_to(chosen), provided=User.is_able(actor.id, now).condition)
-    user.locale, user.modified = locale, now
+    user.locale = locale
     return user

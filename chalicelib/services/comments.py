@@ -56,13 +56,12 @@ def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -
     if comment.user_id != actor.id:
         raise Forbidden("You are not allowed to edit this comment.")
     comment.content = body.content
-    comment.modified = max(clock.now(), comment.modified)
     with Transaction() as tx:
         tx.hold(loaded.require(actor, PermissionType.READ, MISSING))
         tx.update(
             comment,
             Comment.content.set(comment.content),
-            Comment.modified.set(comment.modified),
+            Comment.modified.set(clock.now()),
             provided=Comment.user_id == actor.id,
             otherwise=NotFound(MISSING),
         )

@@ -123,6 +123,6 @@ def _write(actor: Actor, leaving: _Leaving) -> None:
 def _deleted(actor: Actor, group: Group) -> Group:
     deleted = group.copy()
     deleted.deleted = True
-    deleted.modified = max(clock.now(), group.modified)
+    deleted.modified = clock.now()
     deleted.modified_by = actor.id
     return deleted

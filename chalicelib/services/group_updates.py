@@ -188,7 +188,7 @@ def _renamed(actor: Actor, group: Group, name: str | None) -> Group:
     renamed = group.copy()
     if name is not None and (name, actor.id) != (group.name, group.modified_by):
         renamed.name = name
-        renamed.modified = max(clock.now(), group.modified)
+        renamed.modified = clock.now()
         renamed.modified_by = actor.id
     return renamed
 

@@ -20,6 +20,7 @@ from chalicelib.tables.base import Grant, RawRow
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
+from chalicelib.tables.stamps import lift_row
 from chalicelib.tables.users import User
 
 Secrets = Mapping[UserId, Mapping[str, Any]]
@@ -105,7 +106,8 @@ def _write(
 
 def _renewed(holding: RawRow, secret: Mapping[str, Any] | None) -> RawRow:
     """The holding with its new secret, if there is one."""
-    row = Holding.from_raw(holding)
+    before, row = Holding.from_raw(holding), Holding.from_raw(holding)
     for name, value in (secret or {}).items():
         setattr(row, name, value)
+    lift_row(row, before)
     return row.serialize()

@@ -174,8 +174,8 @@ def describe(resource: Resource, body: bodies.Creation | bodies.Update) -> None:
 
 
 def stamp(actor: Actor, resource: Resource) -> None:
-    """Note who changes it now; times never go back, whatever another machine's clock says."""
-    resource.modified = max(clock.now(), resource.modified)
+    """Note who changes it now."""
+    resource.modified = clock.now()
     resource.modified_by = actor.id
 
 

@@ -85,7 +85,7 @@ def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
         return role
     if _is_taken(known, body.name, but=role_id):
         raise Invalid(INVALID, {"name": {"unique": _TAKEN}})
-    now = timestamp_text(clock.now())
+    now = role.no_earlier(timestamp_text(clock.now()))
     renamed = replace(role, name=body.name, modified=now, modified_by=actor.id)
     changed = {**known.custom, role_id: renamed}
     with Transaction() as tx:
@@ -107,7 +107,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     if broken := {**_reserved(role), **_in_use(role)}:
         raise Invalid(_NOT_DELETED, broken)
     rest = [each for each in known.custom.values() if each.id != role_id]
-    now = timestamp_text(clock.now())
+    now = role.no_earlier(timestamp_text(clock.now()))
     with Transaction() as tx:
         _store(tx, actor, known, rest)
         gone = replace(role, deleted=now, deleted_by=actor.id)

@@ -225,7 +225,7 @@ def _deleted(user: User) -> User:
     deleted.groups = {}
     deleted.avatar_id = deleted.avatar_created = None
     deleted.session_epoch += 1
-    deleted.modified = max(clock.now(), user.modified)
+    deleted.modified = clock.now()
     return deleted
 
 

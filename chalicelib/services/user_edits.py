@@ -97,7 +97,6 @@ def _write(actor: Actor, user: User, changes: Mapping[str, Any], known: Known) -
     was_suspended, was_administrator = user.is_suspended(now), administrators.stays(user)
     for name, value in changes.items():
         setattr(user, name, value)
-    user.modified = now
     actions = User.set_to({**changes, "modified": now})
     if was_suspended != user.is_suspended(now):
         actions.append(User.session_epoch.add(1))

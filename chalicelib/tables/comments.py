@@ -19,6 +19,7 @@ from chalicelib.tables.base import (
     TimestampAttribute,
     table_name,
 )
+from chalicelib.tables.stamps import ModifiedAttribute
 
 LOCATOR = "locator"
 
@@ -38,7 +39,7 @@ class Comment(Table):
     user_id = UnicodeAttribute(null=True)
     """The author, who alone may change it."""
     created = TimestampAttribute(null=True)
-    modified = TimestampAttribute(null=True)
+    modified = ModifiedAttribute(null=True)
     located_at = UnicodeAttribute(null=True)
     """Of a locator alone: the resource the comment is of."""
 

@@ -28,7 +28,7 @@ from botocore.loaders import JSONFileLoader, Loader
 from botocore.parsers import JSONParser, ResponseParserFactory
 from botocore.serialize import JSONSerializer
 from pynamodb.connection import Connection
-from pynamodb.exceptions import VerboseClientError
+from pynamodb.exceptions import CancellationReason, VerboseClientError
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
@@ -241,9 +241,9 @@ def quick_session() -> botocore.session.Session:
     return session
 
 
-def cancellation_codes(error: VerboseClientError) -> list[str | None]:
-    """Why a transaction was cancelled: for each line its code, or `None` where it was fine."""
-    return [None if reason is None else reason.code for reason in error.cancellation_reasons]
+def cancellation_reasons(error: VerboseClientError) -> list[CancellationReason | None]:
+    """Why a transaction was cancelled: for each line the reason, or `None` where it was fine."""
+    return list(error.cancellation_reasons)
 
 
 def _folders(root: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.stamps import ModifiedAttribute
 
 
 class Gpgkey(Table):
@@ -32,7 +33,7 @@ class Gpgkey(Table):
     """Ids of the subkeys a message may be encrypted to: what metadata is checked against."""
     deleted = BooleanAttribute(default=False)
     created = TimestampAttribute()
-    modified = TimestampAttribute()
+    modified = ModifiedAttribute()
 
     @classmethod
     def deletion(cls) -> list[Action]:

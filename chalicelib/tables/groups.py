@@ -13,6 +13,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
 from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.stamps import ModifiedAttribute
 from chalicelib.tables.versioned import Versioned
 
 
@@ -24,7 +25,7 @@ class Group(Versioned):
     name = UnicodeAttribute()
     deleted = BooleanAttribute(default=False)
     created = TimestampAttribute()
-    modified = TimestampAttribute()
+    modified = ModifiedAttribute()
     created_by = UnicodeAttribute()
     modified_by = UnicodeAttribute()
 
@@ -37,7 +38,7 @@ class Group(Versioned):
         cls = type(self)
         return [
             cls.deleted.set(True),
-            cls.modified.set(max(clock.now(), self.modified)),
+            cls.modified.set(clock.now()),
             cls.modified_by.set(user_id),
             cls.version.add(1),
         ]

@@ -26,6 +26,7 @@ from chalicelib.tables.base import (
     TimestampAttribute,
     table_name,
 )
+from chalicelib.tables.stamps import ModifiedAttribute
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
@@ -66,7 +67,7 @@ class Holding(Table):
     secret_id = UnicodeAttribute(null=True)
     secret_data = UnicodeAttribute(null=True)
     secret_created = TimestampAttribute(null=True)
-    secret_modified = TimestampAttribute(null=True)
+    secret_modified = ModifiedAttribute(null=True)
     secret_created_by = UnicodeAttribute(null=True)
     secret_modified_by = UnicodeAttribute(null=True)
     secret_revision = UnicodeAttribute(null=True)

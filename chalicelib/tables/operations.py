@@ -46,6 +46,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.tables import fetching, guards, parts
 from chalicelib.tables.base import Key, Table
 from chalicelib.tables.parts import Part
+from chalicelib.tables.stamps import lift_row
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.versioned import Versioned
 
@@ -73,6 +74,7 @@ class Change(Transaction):
         if before is None:
             self.create(after)
             return
+        lift_row(after, before)
         after.version = before.version + 1
         after.guard = after.guard_part = None
         self.put(after, provided=before.still_watched() if watched else before.unchanged())
@@ -150,6 +152,7 @@ class Change(Transaction):
 
         Rows are freed last: who meets one before then knows that there is more to come.
         """
+        self._following.look_at_rows()
         for row in self._rested.values():
             cls = type(row)
             self._following.update_too(row, cls.guard.remove(), cls.guard_part.remove())

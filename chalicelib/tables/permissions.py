@@ -7,7 +7,7 @@ holder" is a property of the map. The item's `version` guards it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -31,6 +31,10 @@ class Permission:
     created: datetime
     modified: datetime
 
+    def changed_to(self, type_: PermissionType) -> Permission:
+        """The permission with another type. As with rows, the moment never goes back."""
+        return replace(self, type=type_, modified=max(clock.now(), self.modified))
+
 
 class PermissionsAttribute(Attribute[Mapping[str, Permission]]):
     """Permissions by holder; in a row `{holder: {id, aro, type, created, modified}}`."""
@@ -49,11 +53,12 @@ def changes(
 ) -> list[Action]:
     """The actions by which an access list loses some of its holders, and makes others owners."""
     owner = {"N": str(int(PermissionType.OWNER))}
-    now = {"S": timestamp_text(clock.now())}
     actions: list[Action] = [
         _entry(holder).remove() for holder in sorted(permissions.keys() & set(gone))
     ]
     for holder in sorted(owners):
+        changed = permissions[holder].changed_to(PermissionType.OWNER)
+        now = {"S": timestamp_text(changed.modified)}
         actions += [_entry(holder, "type").set(owner), _entry(holder, "modified").set(now)]
     return actions
 

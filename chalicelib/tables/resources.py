@@ -12,6 +12,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId
 from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.tables.permissions import PermissionsAttribute, changes
+from chalicelib.tables.stamps import ModifiedAttribute
 from chalicelib.tables.versioned import Versioned
 
 
@@ -51,7 +52,7 @@ class Resource(Versioned):
     creation_digest = UnicodeAttribute(null=True)
     """Of the request that created it, where that named an idempotency key."""
     created = TimestampAttribute()
-    modified = TimestampAttribute()
+    modified = ModifiedAttribute()
     created_by = UnicodeAttribute()
     modified_by = UnicodeAttribute()
 
@@ -70,7 +71,7 @@ class Resource(Versioned):
         return [
             cls.deleted.set(True),
             cls.permissions.set({}),
-            cls.modified.set(max(clock.now(), self.modified)),
+            cls.modified.set(clock.now()),
             *(attribute.remove() for attribute in cleared),
             cls.version.add(1),
         ]

@@ -10,7 +10,8 @@ from pynamodb.constants import MAP, STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 
-from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.base import Check, Key, Table, TableMeta, table_name
+from chalicelib.tables.stamps import ModifiedAttribute
 
 METADATA_TYPES = "metadata-types"
 METADATA_KEYS = "metadata-keys"
@@ -48,7 +49,7 @@ class Setting(Table):
     """Names, each with a moment; one of them can be a condition of a transaction."""
     version = NumberAttribute(null=True)
     """Raised by what relies on the document, where whoever changes it has to know of that."""
-    modified = TimestampAttribute(null=True)
+    modified = ModifiedAttribute(null=True)
     modified_by = UnicodeAttribute(null=True)
 
     @classmethod

@@ -27,6 +27,7 @@ from chalicelib.tables.base import (
     table_name,
     timestamp_text,
 )
+from chalicelib.tables.stamps import ModifiedAttribute
 from chalicelib.tables.versioned import Versioned
 
 
@@ -88,7 +89,7 @@ class User(Versioned):
     session_epoch = NumberAttribute(default=0)
     """Raised to end all sessions of the user: those of an earlier epoch are dead."""
     created = TimestampAttribute()
-    modified = TimestampAttribute()
+    modified = ModifiedAttribute()
 
     @property
     def is_admin(self) -> bool:

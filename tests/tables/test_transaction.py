@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from itertools import product
 
 import pytest
@@ -438,3 +439,61 @@ def test_an_expired_row_that_is_still_there_does_not_count(store, time):
 
     assert not Token.get("old").is_live("login", time.timestamp)
     assert Token.get("old").is_live("login", time.timestamp - 1)
+
+
+# When a row was changed last
+
+
+def _setting(moment):
+    row = Setting("one", value={"is": "old"}, modified=moment)
+    row.save()
+    return row
+
+
+def _modified():
+    return Setting.from_raw(reading.find(Setting.named("one"))).modified
+
+
+def test_a_row_says_nothing_earlier_than_before(store, time):
+    """FT17: the row was not read, and DynamoDB tells what it says"""
+    later = time.now + timedelta(seconds=5)
+    _setting(later)
+
+    with Requests() as requests, Transaction() as tx:
+        changes = [Setting.value.set({"is": "new"}), Setting.modified.set(time.now)]
+        tx.update(Setting.named("one"), *changes, provided=Setting.present())
+
+    assert _modified() == later
+    assert len(requests.sent) == len(requests.tokens) == 2
+
+
+def test_a_row_that_was_read_says_so_at_once(store, time):
+    """FT17"""
+    row = _setting(time.now + timedelta(seconds=5))
+
+    with Requests() as requests, Transaction() as tx:
+        tx.update(row, Setting.modified.set(time.now), provided=Setting.present())
+
+    assert row.modified == _modified() == time.now + timedelta(seconds=5)
+    assert len(requests.sent) == 1
+
+
+def test_a_row_that_is_put_says_nothing_earlier_than_the_one_it_replaces(store, time):
+    """FT17"""
+    later = time.now + timedelta(seconds=5)
+    _setting(later)
+    row = Setting("one", value={"is": "new"}, modified=time.now)
+
+    with Transaction() as tx:
+        tx.put(row, provided=Setting.present())
+
+    assert row.modified == _modified() == later
+
+
+def test_a_condition_that_fails_is_told_whatever_the_clock_says(store, time):
+    _setting(time.now + timedelta(seconds=5))
+
+    key, changed, never = Setting.named("one"), Setting.modified.set(time.now), Forbidden("no")
+
+    with pytest.raises(Forbidden), Transaction() as tx:
+        tx.update(key, changed, provided=Setting.marks.exists(), otherwise=never)
