@@ -15,6 +15,7 @@ from chalicelib.services import access, group_members, people
 from chalicelib.services.group_members import item, items_among, unreached
 from chalicelib.services.group_updates import Messages, require_changeable
 from chalicelib.tables import reading
+from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import require_applied
@@ -32,7 +33,8 @@ class DryRun:
 def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
     """Say which secrets an update would need, and give the actor's own to make them from.
 
-    Administrators who do not manage the group have none to give.
+    Administrators who do not manage the group have none to give. Before the secrets leave, the
+    log says that the actor has read them.
     """
     row = require_changeable(actor, group)
     candidates = bodies.read_candidates(draft)
@@ -51,7 +53,9 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
         if row.id not in users[user_id].groups
         for item_id in unreached(items, users[user_id], GroupId(row.id))
     ]
-    return DryRun(needed, _own_secrets(actor, (item_id for _, item_id in needed)))
+    secrets = _own_secrets(actor, (item_id for _, item_id in needed))
+    ActionLog.add_all([ActionLog.secret_read(item_id, actor) for item_id in secrets])
+    return DryRun(needed, secrets)
 
 
 def _require_candidate(user: User | None, position: int) -> None:

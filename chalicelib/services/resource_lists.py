@@ -95,8 +95,7 @@ def search(
 
 def log_secret_reads(actor: Actor, resource_ids: Collection[str]) -> None:
     """Write, before the secrets leave, that the actor has read them."""
-    action = "Resource.Secrets.read"
-    ActionLog.write_all([ActionLog.of(id_, action, actor.id, actor.caller) for id_ in resource_ids])
+    ActionLog.write_all([ActionLog.secret_read(id_, actor) for id_ in resource_ids])
 
 
 def holders_of(actor: Actor) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ def _log(actor: Actor, resource_id: ResourceId) -> bool:
 
     A request that is decided again writes the same row again.
     """
-    row = ActionLog.of(resource_id, "Resource.Secrets.read", actor.id, actor.caller)
+    row = ActionLog.secret_read(resource_id, actor)
     try:
         with Transaction() as tx:
             tx.require(Holding.has_secret(actor.id, resource_id), otherwise=NotFound(MISSING))

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain import clock
-from chalicelib.domain.actor import Caller
-from chalicelib.tables import writing
-from chalicelib.tables.base import Table, TableMeta, TimestampAttribute, table_name, timestamp_text
+from chalicelib.domain.actor import Actor, Caller
+from chalicelib.tables import fetching, writing
+from chalicelib.tables.base import (
+    Table,
+    TableMeta,
+    TimestampAttribute,
+    in_chunks,
+    table_name,
+    timestamp_text,
+)
+from chalicelib.tables.transaction import MAX_ROWS, Transaction
 
 
 class ActionLog(Table):
@@ -37,6 +46,22 @@ class ActionLog(Table):
         )
 
     @classmethod
+    def secret_read(cls, resource_id: str, actor: Actor) -> ActionLog:
+        """That the actor has read their secret of a resource."""
+        return cls.of(resource_id, "Resource.Secrets.read", actor.id, actor.caller)
+
+    @classmethod
     def write_all(cls, rows: Sequence[ActionLog]) -> None:
         """Write log rows that no other change depends on."""
         writing.put_all(rows)
+
+    @classmethod
+    def add_all(cls, rows: Sequence[ActionLog]) -> None:
+        """The same for who may not write in batches, which is a right to remove rows as well."""
+        fetching.together(*(partial(_add, chunk) for chunk in in_chunks([*rows], MAX_ROWS)))
+
+
+def _add(rows: Sequence[ActionLog]) -> None:
+    with Transaction() as tx:
+        for row in rows:
+            tx.put(row, provided=None)

@@ -8,16 +8,19 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables.action_logs import ActionLog
 from tests import groups, make, people
 from tests.client import Response
 from tests.groups import INVALID, add, at, created, demote, errors, promote, remove, secret, shared
-from tests.hooks import Recorder
+from tests.hooks import ALWAYS, WRITES, Failing, Recorder, throttled
 from tests.invariants import check_invariants
 from tests.keys import message
 from tests.make import Somebody
-from tests.resources import secret_of
+from tests.resources import actions, secret_of
 
 READ, UPDATE, OWNER = PermissionType
+MANY = 105
+"""More than a transaction has rows."""
 DENIED = "You are not authorized to access that location."
 NO_ID = "The group id is not valid."
 MISSING = "The group does not exist."
@@ -1120,11 +1123,11 @@ def test_rights_of_a_group_end_with_the_membership(ada, betty, carol):
 # Dry runs
 
 
-def test_a_dry_run_tells_what_an_update_needs(betty, carol, dave, digest):
+def test_a_dry_run_tells_what_an_update_needs(betty, carol, dave, store):
     team, other = make.group(betty), make.group(betty, dave)
     mail, of_both = shared(betty, team), shared(betty, team, other)
     make.resource(betty)
-    before = digest()
+    before = people.counts(store)
 
     response = groups.dry_run(betty, team, add(carol), add(dave), name=7, secrets="x")
 
@@ -1140,7 +1143,44 @@ def test_a_dry_run_tells_what_an_update_needs(betty, carol, dave, digest):
         ({"Secret": [{"resource_id": id_, "data": secret_of(betty, id_)}]} for id_ in items),
         key=str,
     )
-    assert digest() == before
+    assert people.counts(store) == {**before, "action_logs": 2}
+
+
+def test_the_secrets_a_dry_run_hands_out_are_on_record(betty, carol, dave, store):
+    """Each once, whoever of how many needs it, with the identifier of the answer"""
+    team, other = make.group(betty), make.group(betty, carol, dave)
+    mail, known = shared(betty, team), shared(betty, team, other)
+
+    response = groups.dry_run(betty, team, add(carol), add(dave))
+
+    assert (actions(store, mail), actions(store, known)) == (["Resource.Secrets.read"], [])
+    [row] = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
+    assert (row.actor, row.time_id.split("#")[1]) == (betty.id, response.header["id"])
+
+
+def test_more_secrets_than_a_transaction_has_rows_are_on_record_each(betty, carol, store):
+    team = make.group(betty)
+    items = {shared(betty, team) for _ in range(MANY)}
+
+    found = groups.dry_run(betty, team, add(carol)).body["dry-run"]
+
+    assert len(found["Secrets"]) == MANY
+    rows = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
+    assert {(row.subject, row.action) for row in rows} == {
+        (item, "Resource.Secrets.read") for item in items
+    }
+    assert len(rows) == MANY
+
+
+def test_secrets_whose_reading_cannot_be_recorded_are_not_handed_out(betty, carol):
+    team = make.group(betty)
+    shared(betty, team)
+
+    with Failing(throttled, times=ALWAYS, only=WRITES):
+        response = groups.dry_run(betty, team, add(carol))
+
+    assert response.status == 503
+    assert b"BEGIN PGP MESSAGE" not in response.content
 
 
 def test_what_a_dry_run_tells_is_what_the_update_takes(ada, betty, carol, store):
