@@ -23,6 +23,7 @@ from chalicelib.web.endpoint import Route, View, as_is
 from chalicelib.web.filters import Filter, Takes
 from chalicelib.web.query import LARGEST_LIMIT, LARGEST_PAGE
 from chalicelib.web.reply import Bare, Moved, Picture, Reply
+from chalicelib.web.request import LONGEST_IDEMPOTENCY_KEY
 from infra.endpoints import every_endpoint
 from infra.schemas import Schema, Schemas
 
@@ -81,7 +82,7 @@ def description() -> dict[str, Any]:
         "paths": dict(sorted(paths.items())),
         "components": {
             "securitySchemes": _security_schemes(),
-            "parameters": {"ApiVersion": _api_version()},
+            "parameters": {"ApiVersion": _api_version(), "IdempotencyKey": _idempotency_key()},
             "responses": {
                 **{name: _refusal(text) for name, text in _REFUSALS.values()},
                 _ELSEWHERE: _elsewhere(),
@@ -126,7 +127,11 @@ def _operation(route: Route, name: str, schemas: Schemas) -> dict[str, Any]:
         "summary": inspect.getdoc(route.handler),
         "x-action": {"name": route.action, "id": named_id(route.action)},
         "security": _security(route),
-        "parameters": [*_path_parameters(route), *_query_parameters(route)],
+        "parameters": [
+            *_path_parameters(route),
+            *_query_parameters(route),
+            *_header_parameters(route),
+        ],
         "responses": dict(sorted(_responses(route, schemas).items())),
     }
     if route.body is not None:
@@ -159,6 +164,11 @@ def _query_parameters(route: Route) -> Iterator[Schema]:
         if options.page_size is None:
             yield _parameter("limit", _up_to(LARGEST_LIMIT))
         yield _parameter("page", _up_to(LARGEST_PAGE))
+
+
+def _header_parameters(route: Route) -> Iterator[Schema]:
+    if route.again is not None:
+        yield {"$ref": "#/components/parameters/IdempotencyKey"}
 
 
 def _filter(name: str, kind: Filter) -> Schema:
@@ -264,6 +274,16 @@ def _api_version() -> Schema:
     refused = {"not": {"enum": ["1", "v1"]}}
     about = "Clients say `v2`; version 1 is refused."
     return {**_parameter("api-version", {"type": "string", **refused}), "description": about}
+
+
+def _idempotency_key() -> Schema:
+    about = (
+        "Names this request. For a week, a repetition with the same key and the same content "
+        "makes nothing more, and shows what the first one made; with other content it is refused."
+    )
+    schema = {"type": "string", "minLength": 1, "maxLength": LONGEST_IDEMPOTENCY_KEY}
+    key = {**_parameter("Idempotency-Key", schema), "in": "header"}
+    return {**key, "description": about}
 
 
 def _envelope(body: Schema, *, is_paginated: bool) -> Schema:

@@ -34,11 +34,16 @@ def index(actor: Actor, resource_id: ResourceId, query: Query) -> orjson.Fragmen
     return views.threads(found, people.by_id(authors), query.contained)
 
 
+def _created(actor: Actor, made: str) -> RawRow:
+    return comments.view(actor, CommentId(made))
+
+
 @endpoints.post(
     "/comments/resource/{resource_id}.json",
     action="CommentsAdd.addPost",
     access=Access.USER,
     body=CommentBody,
+    again=_created,
     view=views.comment,
     message="The comment was successfully added.",
 )

@@ -12,10 +12,15 @@ from chalicelib.web.endpoint import Endpoints, nothing
 endpoints = Endpoints(__name__)
 
 
+def _created(actor: Actor, resource_id: ResourceId, made: str) -> RawRow:
+    return favorites.view(actor, resource_id, FavoriteId(made))
+
+
 @endpoints.post(
     "/favorites/resource/{resource_id}.json",
     action="FavoritesAdd.add",
     access=Access.USER,
+    again=_created,
     view=views.favorite,
     message="The resource was marked as favorite.",
 )

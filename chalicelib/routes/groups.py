@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.groups import GroupBody, GroupUpdateBody
 from chalicelib.domain.actor import Access, Actor
@@ -62,12 +64,18 @@ def view(actor: Actor, group: str, query: Query) -> views.DetailedGroupJson:
     return views.detailed(group_lists.view(actor, group, _details(query)), query.contained)
 
 
+def _created(actor: Actor, made: str, query: Query) -> views.DetailedGroupJson:
+    found = group_lists.view(actor, made, replace(_details(query), members=True))
+    return views.detailed(found, {*query.contained, views.MEMBERS})
+
+
 @endpoints.post(
     "/groups.json",
     action="GroupsAdd.addPost",
     access=Access.ADMIN,
     denied=group_updates.DENIED,
     body=GroupBody,
+    again=_created,
     query=Options(contains=frozenset({views.OWN})),
     message="The group has been added successfully.",
 )

@@ -109,18 +109,21 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJ
     return _with_holders([shown], query)[0]
 
 
+def _created(actor: Actor, made: str) -> views.ChangedResourceJson:
+    return _changed(actor, resources.created(actor, ResourceId(made)))
+
+
 @endpoints.post(
     "/resources.json",
     action="ResourcesAdd.add",
     access=Access.USER,
     body=V4Creation | V5Creation,
+    again=_created,
     message="The resource has been added successfully.",
 )
-def create(
-    actor: Actor, body: Draft[Any], idempotency_key: str | None
-) -> views.ChangedResourceJson:
+def create(actor: Actor, body: Draft[Any]) -> views.ChangedResourceJson:
     """Create a resource the caller owns."""
-    return _changed(actor, resources.create(actor, body, idempotency_key))
+    return _changed(actor, resources.create(actor, body))
 
 
 @endpoints.put(

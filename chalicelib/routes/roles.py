@@ -34,11 +34,16 @@ def index(actor: Actor, query: Query) -> Sequence[CountedRole]:
     )
 
 
+def _created(made: str) -> Role:
+    return role_edits.view(RoleId(made))
+
+
 @endpoints.post(
     "/roles.json",
     action="RolesAdd.add",
     access=Access.ADMIN,
     body=RoleBody,
+    again=_created,
     view=views.role,
     message="The role was successfully added.",
 )

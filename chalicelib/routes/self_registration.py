@@ -5,6 +5,7 @@ from __future__ import annotations
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.registration import EmailBody, RegistrationBody, SelfRegistrationBody
 from chalicelib.domain.actor import Access, Actor, Caller
+from chalicelib.domain.ids import UserId
 from chalicelib.services import registration, self_registration
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
@@ -63,11 +64,16 @@ def try_out(body: Draft[EmailBody], caller: Caller) -> None:
     registration.try_out(body, caller)
 
 
+def _registered(made: str) -> User:
+    return registration.view(UserId(made))
+
+
 @endpoints.post(
     "/users/register.json",
     action="UsersRegister.registerPost",
     access=Access.ANYONE,
     body=RegistrationBody,
+    again=_registered,
     view=views.registered,
 )
 def register(actor: Actor | None, body: Draft[RegistrationBody], caller: Caller) -> User:

@@ -94,12 +94,21 @@ def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     return views.viewed(found, query.contained | private)
 
 
+def _person(actor: Actor, made: str) -> Person:
+    return users.view(actor, made)
+
+
+def _nothing_more() -> None:
+    """A mail that was sent is not sent again."""
+
+
 @endpoints.post(
     "/users.json",
     action="UsersAdd.addPost",
     access=Access.ADMIN,
     denied="Only administrators can add new users.",
     body=InvitationBody,
+    again=_person,
     view=views.person,
     message="The user was successfully added. This user now need to complete the setup.",
 )
@@ -113,6 +122,7 @@ def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
     action="UsersRecover.recoverPost",
     access=Access.ANYONE,
     body=RecoveryBody,
+    again=_nothing_more,
     view=nothing,
     message="Recovery process started, check your email.",
 )
@@ -129,6 +139,7 @@ def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> N
     action="UsersEdit.editPost",
     access=Access.USER,
     body=UserEditBody,
+    again=_person,
     view=views.person,
     message="The user has been updated successfully.",
 )

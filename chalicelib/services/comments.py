@@ -36,12 +36,19 @@ def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> 
     grant = loaded.require(actor, PermissionType.READ, resources.MISSING)
     comment = _new_comment(actor, resource_id, body)
     with Transaction() as tx:
+        tx.makes(comment.id)
         tx.hold(grant)
         if body.parent_id is not None:
             parent = Comment.stands(resource_id, body.parent_id)
             tx.require(parent, otherwise=Invalid(INVALID, {"parent_id": _NO_PARENT}))
         tx.create(comment)
         tx.create(comment.locator())
+    return comment.serialize()
+
+
+def view(actor: Actor, comment_id: CommentId) -> RawRow:
+    """Return a comment at a resource the actor may see."""
+    _, comment = _load(actor, comment_id)
     return comment.serialize()
 
 

@@ -26,6 +26,7 @@ def create(actor: Actor, resource_id: ResourceId) -> RawRow:
         raise Invalid("This record is already marked as favorite.")
     mark = Holding.new_favorite()
     with Transaction() as tx:
+        tx.makes(mark["favorite_id"])
         tx.hold(grant)
         tx.update(
             Holding.of(actor.id, resource_id),
@@ -33,6 +34,14 @@ def create(actor: Actor, resource_id: ResourceId) -> RawRow:
             provided=Holding.is_no_favorite(),
         )
     return Holding(actor.id, resource_id, **mark).serialize()
+
+
+def view(actor: Actor, resource_id: ResourceId, favorite_id: FavoriteId) -> RawRow:
+    """Return what marks the actor's holding, if it is still this mark."""
+    holding = resources.load(actor, resource_id).seen.holding
+    if holding.get("favorite_id") != {"S": favorite_id}:
+        raise NotFound(MISSING)
+    return holding
 
 
 def delete(actor: Actor, favorite_id: FavoriteId) -> None:

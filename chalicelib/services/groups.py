@@ -85,6 +85,7 @@ def _new_group(actor: Actor, name: str) -> Group:
 
 def _write(actor: Actor, group: Group, roster: Roster, users: Mapping[UserId, User]) -> None:
     with Change(None, group) as tx:
+        tx.makes(group.id)
         tx.require(User.is_administrator(actor.id, clock.now()))
         claim = Claim.group(group.name, group.id)
         tx.create(claim, otherwise=Invalid(INVALID, {"name": TAKEN}))
@@ -94,7 +95,8 @@ def _write(actor: Actor, group: Group, roster: Roster, users: Mapping[UserId, Us
 
 
 def _found(group: Group, roster: Roster, own: User | None) -> Found:
-    seen = [group_members.seen(group, roster)]
+    by_user = {user_id: roster[user_id] for user_id in sorted(roster)}  # as they are stored
+    seen = [group_members.seen(group, by_user)]
     if own is None:
         return Found(seen)
     own.groups = {**own.groups, group.id: roster[UserId(own.id)]}

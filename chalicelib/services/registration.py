@@ -13,7 +13,8 @@ from chalicelib.bodies.users import INVALID
 from chalicelib.domain import audit
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
-from chalicelib.services import invitations, self_registration, sources, users
+from chalicelib.domain.ids import UserId
+from chalicelib.services import invitations, people, self_registration, sources, users
 from chalicelib.settings import settings
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
@@ -57,6 +58,14 @@ def register(actor: Actor | None, draft: Draft[RegistrationBody], caller: Caller
     return user
 
 
+def view(user_id: UserId) -> User:
+    """Return who has registered, to the same sender."""
+    user = people.by_id([user_id]).get(user_id)
+    if user is None or user.deleted:
+        raise NotFound("The user does not exist.")
+    return user
+
+
 def _require_free(row: Setting, address: str, caller: Caller) -> None:
     """Refuse an address that is not let in or is somebody's, and whoever asks too often."""
     if not self_registration.allows(row, address):
@@ -69,6 +78,7 @@ def _require_free(row: Setting, address: str, caller: Caller) -> None:
 def _write(user: User, row: Setting, caller: Caller) -> None:
     link = f"{settings.base_url}/app/users/view/{user.id}"
     with Transaction() as tx:
+        tx.makes(user.id)
         tx.require(self_registration.unchanged(row))
         tx.create(Claim.username(user.username, user.id), otherwise=Forbidden(_TAKEN))
         tx.create(user)

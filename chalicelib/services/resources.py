@@ -7,8 +7,6 @@ user with access, which has his secret.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -18,10 +16,9 @@ from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Conflict, Invalid, NotFound, Stale
-from chalicelib.domain.ids import ResourceId, UserId, named_id, new_id
+from chalicelib.domain.errors import Invalid, NotFound, Stale
+from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.domain.uploads import Upload
 from chalicelib.services import access, memberships, metadata_settings, people, resource_rules
 from chalicelib.services.resource_rules import TYPES
 from chalicelib.tables import reading
@@ -114,25 +111,39 @@ def view(actor: Actor, resource_id: ResourceId) -> Seen:
     return load(actor, resource_id).seen
 
 
-def create(actor: Actor, draft: Draft[Any], idempotency_key: str | None) -> Seen:
+def create(actor: Actor, draft: Draft[Any]) -> Seen:
     """Store a new resource that its creator owns.
 
     A resource is never stored without an owner, nor an owner without his secret: the
     resource (its permissions inside) and the owner's holding are written together or
     not at all. So is the type it has: none that was deleted meanwhile.
-
-    With an idempotency key it happens once: the identifier is made from caller and key,
-    so that a repetition finds the resource of the first request.
     """
-    if idempotency_key is None:
-        return _create(actor, draft, ResourceId(new_id()))
-    resource_id = ResourceId(named_id(f"resources.id.{actor.id}.{idempotency_key}"))
-    first = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)
-    if first is None:
-        return _create(actor, draft, resource_id, _digest(draft))
-    if first.creation_digest != _digest(draft):
-        raise Conflict("The idempotency key belongs to a request with another content.")
-    [seen] = with_users([view(actor, resource_id)], lambda _: [first.created_by, first.modified_by])
+    own_key = resource_rules.own_key(actor)
+    rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *own_key])
+    body = resource_rules.read_creation(actor, draft, rows)
+    creator = rows.find(User, actor.id)
+    if creator is None:
+        raise Stale
+    require_unwatched(creator)
+    resource = _new_resource(actor, body)
+    secret = Holding.new_secret(body.secrets[0].data, actor.id, str(resource.secret_revision))
+    holding = Holding(actor.id, ResourceId(resource.id), **secret)
+    with Transaction() as tx:
+        tx.makes(resource.id)
+        tx.require(creator.is_at_hand())
+        resource_rules.require_live_type(tx, resource)
+        tx.create(resource)
+        tx.create(holding)
+        tx.create(ActionLog.of(resource.id, "Resources.created", actor.id, actor.caller))
+    return Seen(resource.serialize(), holding.serialize(), {actor.id: creator})
+
+
+def created(actor: Actor, resource_id: ResourceId) -> Seen:
+    """Return a resource with the users that are shown when it is created."""
+    shown = ("created_by", "modified_by")
+    [seen] = with_users(
+        [view(actor, resource_id)], lambda seen: [seen.row[name]["S"] for name in shown]
+    )
     return seen
 
 
@@ -179,45 +190,16 @@ def stamp(actor: Actor, resource: Resource) -> None:
     resource.modified_by = actor.id
 
 
-def _create(
-    actor: Actor, draft: Draft[Any], resource_id: ResourceId, digest: str | None = None
-) -> Seen:
-    own_key = resource_rules.own_key(actor)
-    rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *own_key])
-    body = resource_rules.read_creation(actor, draft, rows)
-    creator = rows.find(User, actor.id)
-    if creator is None:
-        raise Stale
-    require_unwatched(creator)
-    resource = _new_resource(actor, body, resource_id)
-    resource.creation_digest = digest
-    resource.secret_revision = revision = new_id()
-    secret = Holding.new_secret(body.secrets[0].data, actor.id, revision)
-    holding = Holding(actor.id, resource_id, **secret)
-    with Transaction() as tx:
-        tx.require(creator.is_at_hand())
-        resource_rules.require_live_type(tx, resource)
-        tx.create(resource)
-        tx.create(holding)
-        tx.create(ActionLog.of(resource_id, "Resources.created", actor.id, actor.caller))
-    return Seen(resource.serialize(), holding.serialize(), {actor.id: creator})
-
-
-def _digest(draft: Draft[Any]) -> str:
-    """What tells one request's content from another's, without being it."""
-    text = json.dumps(draft.payload, sort_keys=True, default=Upload.told)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _new_resource(actor: Actor, body: bodies.Creation, resource_id: ResourceId) -> Resource:
+def _new_resource(actor: Actor, body: bodies.Creation) -> Resource:
     now = clock.now()
     owner = Permission(new_id(), "User", actor.id, PermissionType.OWNER, now, now)
     resource = Resource(
-        resource_id,
+        new_id(),
         resource_type_id=body.resource_type_id,
         live_type_id=body.resource_type_id,
         expired=body.expired,
         permissions={actor.id: owner},
+        secret_revision=new_id(),
         created=now,
         modified=now,
         created_by=actor.id,

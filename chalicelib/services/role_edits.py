@@ -68,10 +68,16 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
         modified_by=actor.id,
     )
     with Transaction() as tx:
+        tx.makes(role.id)
         _store(tx, actor, known, [*known.custom.values(), role])
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
     audit.succeeded("roles", actor, role.id, action="Roles.created")
     return role
+
+
+def view(role_id: RoleId) -> Role:
+    """Return a role that administrators have added."""
+    return _require(read(), role_id, INVALID)
 
 
 def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:

@@ -101,6 +101,7 @@ def _write(actor: Actor, user: User, changes: Mapping[str, Any], known: Known) -
     if was_suspended != user.is_suspended(now):
         actions.append(User.session_epoch.add(1))
     with Transaction() as tx:
+        tx.makes(user.id)
         tx.require(_may_edit(actor, now))
         tx.update(user, *actions, provided=as_read)
         if "role_id" in changes:

@@ -62,6 +62,7 @@ def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
     if broken := known.broken(user.role_id):
         raise Invalid(INVALID, {**_clash(user), **broken})
     with Transaction() as tx:
+        tx.makes(user.id)
         tx.require(User.is_administrator(actor.id, clock.now()))
         known.give(tx, user.role_id)
         add(tx, user, actor.id, actor.caller)
@@ -112,6 +113,7 @@ def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> 
     if self_registration.allows(self_registration.of(rows), username):
         _require_recoverable(user, now)
     with Transaction() as tx:
+        tx.makes(user_id)
         if user is None or user.deleted or user.is_suspended(now):
             invitations.add_decoy(tx)
         elif user.active:

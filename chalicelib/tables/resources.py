@@ -49,8 +49,6 @@ class Resource(Versioned):
     secret_revision = UnicodeAttribute(null=True)
     """Renewed with the secrets; each of them names it, so that a reader sees what belongs
     together."""
-    creation_digest = UnicodeAttribute(null=True)
-    """Of the request that created it, where that named an idempotency key."""
     created = TimestampAttribute()
     modified = ModifiedAttribute()
     created_by = UnicodeAttribute()

@@ -1,4 +1,4 @@
-"""Tokens: sessions, refresh tokens, setup links, nonces; what is known only by its hash.
+"""Tokens: sessions, refresh tokens, setup links, nonces, idempotency keys; known by their hash.
 
 DynamoDB removes expired rows up to two days late, so every question asked here also
 looks at the time.
@@ -23,6 +23,8 @@ RECOVER = "recover"
 LOGIN = "login"
 CHALLENGE = "challenge"
 SOURCE = "source"
+CREATION = "creation"
+"""What a client names by an idempotency key (`creations.py`)."""
 
 
 class Token(Table):
@@ -46,6 +48,10 @@ class Token(Table):
     """Of a spent refresh token: the hash of the one given in its place."""
     failures = NumberAttribute(null=True)
     """Of a source: how many failed sign-ins in the minute the row stands for."""
+    digest = UnicodeAttribute(null=True)
+    """Of a creation: what tells the content of the request from another's."""
+    subject = UnicodeAttribute(null=True)
+    """Of a creation: the identifier of what was made."""
 
     def is_live(self, kind: str, now: int) -> bool:
         return self.kind == kind and not self.is_spent and now < self.expires

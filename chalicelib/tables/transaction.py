@@ -26,7 +26,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import fetching, pace
+from chalicelib.tables import creations, fetching, pace
 from chalicelib.tables.base import Check, Grant, Key, RawRow, Table
 from chalicelib.tables.connection import Json, cancellation_reasons, connection
 from chalicelib.tables.stamps import Stamp, stamps_in, stamps_of
@@ -101,6 +101,18 @@ class Transaction:
     def __init__(self) -> None:
         self._lines: dict[Key, _Line] = {}
         self._kept: list[Json] = []
+
+    def makes(self, subject: str) -> None:
+        """Say what the request makes; a repetition under its idempotency key is shown that.
+
+        This stands before all other lines: who repeats the request in the same moment is not
+        told that a name is taken.
+        """
+        creation = creations.current()
+        if creation is not None:
+            note = creation.note(subject)
+            line = _Line("Put", note.key, creation.is_new(), Stale(), note)
+            self._lines = {note.key: line, **self._lines}
 
     def require(self, check: Check, *, otherwise: Refusal | None = None) -> None:
         """Hold a condition on a row, whether or not the transaction writes it."""

@@ -6,11 +6,13 @@ Whatever goes wrong on the way leaves in the envelope.
 
 from __future__ import annotations
 
+import json
 import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +29,12 @@ from chalicelib.domain.errors import (
     Stale,
 )
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
 from chalicelib.services import sessions
 from chalicelib.settings import settings
-from chalicelib.tables import decisions, pace, reading
+from chalicelib.tables import creations, decisions, pace, reading
+from chalicelib.tables.creations import Creation
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
@@ -121,8 +125,7 @@ class _Exchange:
         arguments = self._arguments()
         if self.actor is not None and route.extends_session:
             sessions.extend(self.actor)
-        result = route.handler(**arguments)
-        return _answer_of(call, route, result)
+        return _answer_of(call, route, self._result(arguments))
 
     def is_first_visit(self, result: Answer) -> bool:
         """Whether the answer brings the CSRF cookie: a GET that worked and came without it."""
@@ -151,14 +154,12 @@ class _Exchange:
 
     def _arguments(self) -> dict[str, Any]:
         """What the route function names, made; identifiers are looked at first."""
-        route, wants = self.route, self.route.wants
+        route, wants = self.route, self.route.wants | self.route.wants_again
         arguments: dict[str, Any] = self._from_path()
         if "actor" in wants:
             arguments["actor"] = self.actor
         if "caller" in wants:
             arguments["caller"] = self.caller
-        if "idempotency_key" in wants:
-            arguments["idempotency_key"] = self.request.idempotency_key
         if "cookies" in wants:
             arguments["cookies"] = self.request.cookies
         if "require_csrf" in wants:
@@ -169,6 +170,33 @@ class _Exchange:
         if route.body is not None:
             arguments["body"] = Draft(route.body, self.request.body)
         return arguments
+
+    def _result(self, arguments: Mapping[str, Any]) -> Any:
+        """What the endpoint does; of a repeated request, what was made at first."""
+        route = self.route
+        own = {name: arguments[name] for name in route.wants}
+        if route.again is None or self.request.idempotency_key is None:
+            return route.handler(**own)
+        creation = self._creation(self.request.idempotency_key)
+        made = creation.find_made()
+        if made is not None:
+            known = {**arguments, "made": made}
+            return route.again(**{name: known[name] for name in route.wants_again})
+        try:
+            with creations.under(creation):
+                return route.handler(**own)
+        except (Invalid, Forbidden, NotFound):
+            if creation.find_made() is not None:  # by the same request, in the same moment
+                raise Stale from None
+            raise
+
+    def _creation(self, key: str) -> Creation:
+        """The request as its sender names it. A guest is known by their network address."""
+        sender = self.actor.id if self.actor else self.caller.source
+        sent = None if self.route.body is None else self.request.body
+        content = json.dumps([self._from_path(), sent], sort_keys=True, default=Upload.told)
+        digest = sha256(content.encode()).hexdigest()
+        return Creation.named(sender, self.route.action, key, digest)
 
     def _from_path(self) -> dict[str, Any]:
         route = self.route

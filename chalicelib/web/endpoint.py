@@ -2,8 +2,8 @@
 
 The route function gets what it names as its parameters and nothing else: `actor` (who
 is signed in), `caller`, `body` (a `Draft`, checked when the service asks), `query`,
-`cookies`, `idempotency_key` and what stands in the path; a part of the path whose name
-ends in `_id` is checked before.
+`cookies` and what stands in the path; a part of the path whose name ends in `_id` is
+checked before.
 """
 
 from __future__ import annotations
@@ -61,6 +61,9 @@ class Route:
     """The type of the body, where neither the view nor the handler says it."""
     body: type[Any] | None = None
     query: Options = NO_OPTIONS
+    again: Callable[..., Any] | None = None
+    """Of an endpoint that makes something: returns what a request made, for whom repeats it with
+    its idempotency key. It gets what it names, as the route function does, and `made`."""
     blocked: View | None = None
     """Shows what stands in the way, where that is what the request is refused for."""
     message: str | None = None
@@ -80,6 +83,10 @@ class Route:
     @cached_property
     def wants(self) -> frozenset[str]:
         return frozenset(inspect.signature(self.handler).parameters)
+
+    @cached_property
+    def wants_again(self) -> frozenset[str]:
+        return frozenset(inspect.signature(self.again).parameters) if self.again else frozenset()
 
     @cached_property
     def path_names(self) -> tuple[str, ...]:

@@ -83,6 +83,34 @@ def test_the_identifier_of_an_action_is_made_from_its_name():
     assert UNKNOWN_ACTION in ACTIONS
 
 
+MAKE_NOTHING = {
+    **dict.fromkeys(
+        ("/auth/verify.json", "/auth/login.json", "/auth/jwt/login.json", "/auth/jwt/refresh.json"),
+        "Steps of a sign-in are good once, and a refresh answers its repetition itself.",
+    ),
+    **dict.fromkeys(("/auth/logout.json", "/auth/jwt/logout.json"), "A session ends."),
+    **dict.fromkeys(
+        (
+            *("/setup/complete/{user_id}.json", "/users/validateAccount/{user_id}.json"),
+            *("/setup/recover/complete/{user_id}.json", "/setup/recover/abort/{user_id}.json"),
+        ),
+        "A link is good once, and who follows it again is told so.",
+    ),
+    **dict.fromkeys(
+        (
+            *("/roles/{role_id}.json", "/account/settings/locales.json"),
+            "/self-registration/settings.json",
+        ),
+        "What there is is given a value, again as at first; PUT by another name.",
+    ),
+    **dict.fromkeys(
+        ("/self-registration/dry-run.json", "/share/simulate/resource/{resource_id}.json"),
+        "It only tells what would be.",
+    ),
+}
+"""The POSTs that make nothing, and why."""
+
+
 @over()
 def test_a_route_names_an_action_of_the_catalogue(route):
     assert route.action in {*ACTIONS, *NAMED_WITHOUT_ID, *OURS}
@@ -158,3 +186,9 @@ def test_messages_of_identifiers_are_about_those_in_the_path(route):
 def test_a_route_of_guests_has_words_for_who_is_signed_in(route):
     assert route.denied
     assert route.denied.endswith(".")
+
+
+@over(lambda route: route.method == "POST")
+def test_what_makes_something_honours_an_idempotency_key(route: Route) -> None:
+    """P2: `tests/services/test_creations.py` asks each of them"""
+    assert (route.again is None) == (route.path in MAKE_NOTHING)

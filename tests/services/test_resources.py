@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain import resource_types
-from chalicelib.domain.ids import named_id, new_id
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
 from chalicelib.tables.connection import connection
-from chalicelib.tables.holdings import Holding
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 from tests import make, people
 from tests.client import Client, Response
@@ -111,16 +110,6 @@ def test_two_creations_with_one_key_and_two_contents_are_in_conflict(ada, refuse
     response = refused_after(lambda: create(ada, other, **KEY), lambda: create(ada, v4(), **KEY))
 
     assert response.status == 409
-
-
-def test_a_holding_is_never_written_over(ada, refused_after):
-    resource_id = named_id(f"resources.id.{ada.id}.8f1a")
-    there = Holding(ada.id, resource_id, **Holding.new_secret("other", ada.id, "revision"))
-
-    response = refused_after(there.save, lambda: create(ada, v4(), **KEY))
-
-    assert response.status == 409
-    assert secret_of(ada, resource_id) == "other"
 
 
 # Updates
