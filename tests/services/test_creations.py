@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 
 from tests import groups, make, people
+from tests.at_once import some_orders
 from tests.client import Client, Response
 from tests.comments import comment
 from tests.endpoints import CSRF_PAIR, ROUTES
 from tests.environment import ENGINE
 from tests.hooks import ALWAYS, Failing, Killed, answer_lost, kill_points
+from tests.invariants import check_invariants
 from tests.outlines import Outlines
 from tests.pictures import BLUE, form, plain, written
 from tests.proving import PROVING, more
@@ -169,6 +171,22 @@ def test_a_large_group_is_founded_once(store: Storage, tenant: Tenant) -> None:
     assert (first.status, again.status) == (200, 200)
     assert again.body == first.body
     assert digest(store) == before
+
+
+@pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes long on moto")
+def test_a_large_group_is_founded_once_by_two_requests_at_once(
+    store: Storage, tenant: Tenant
+) -> None:
+    sent = groups.body(tenant.betty, *make.crowd(MANY))
+    ask = keyed(Request(tenant.ada.client, "POST /groups.json", {}, sent, {}))
+    start = store.contents()
+    for race in some_orders():
+        store.put_back(start)
+        one, other = (each.get() for each in race.run(ask, ask))
+        assert (one.status, other.status) == (200, 200), race.order
+        assert one.body == other.body, race.order
+        assert len(store.rows("test-groups")) == 1
+        check_invariants(store)
 
 
 @pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes long on moto")
