@@ -9,6 +9,7 @@ environment.prepare()
 from collections.abc import Callable, Iterator  # noqa: E402
 from datetime import UTC, datetime, timedelta  # noqa: E402
 
+import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
 from chalicelib.domain import clock, deadline  # noqa: E402
@@ -20,6 +21,13 @@ from tests import make, read_only, storage  # noqa: E402
 from tests.beginning import Beginning  # noqa: E402
 from tests.client import Client  # noqa: E402
 from tests.make import Somebody  # noqa: E402
+
+hypothesis.settings.register_profile(
+    "untimed",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
+hypothesis.settings.load_profile("untimed")
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

@@ -77,7 +77,7 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
 
 def view(role_id: RoleId) -> Role:
     """Return a role that administrators have added."""
-    return _require(read(), role_id, INVALID)
+    return _require(read(), role_id)
 
 
 def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
