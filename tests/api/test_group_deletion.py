@@ -9,8 +9,9 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.claims import GROUP
 from tests import groups, make, people
+from tests.claims import subject_of
 from tests.client import Response
 from tests.departures import (
     NO_PERMISSION,
@@ -317,7 +318,7 @@ def test_favorites_of_what_is_lost_are_gone(ada, betty, carol, team):
 def test_the_name_of_a_deleted_group_can_be_taken(ada, carol, team, store):
     """RA10"""
     assert delete(ada, team).status == 200
-    assert Claim.find_subject(GROUP, "team") is None
+    assert subject_of(GROUP, "team") is None
 
     members = [{"user_id": carol.id, "is_admin": True}]
     again = ada.client.post("/groups.json", {"name": "Team", "groups_users": members})

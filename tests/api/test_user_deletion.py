@@ -12,9 +12,10 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import logins
 from chalicelib.tables import reading
-from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME, Claim
+from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.gpgkeys import Gpgkey
 from tests import groups, make, people
+from tests.claims import subject_of
 from tests.client import Client, Response
 from tests.departures import (
     NO_MEMBERSHIP,
@@ -209,7 +210,7 @@ def test_what_only_his_own_group_has_is_deleted_with_both(ada, betty, gone):
 
     row = groups.stored(team)
     assert (row.deleted, row.name, row.modified_by) == (True, "Team", ada.id)
-    assert Claim.find_subject(GROUP, "team") is None
+    assert subject_of(GROUP, "team") is None
     assert stored(resource_id).deleted
 
 
@@ -572,8 +573,8 @@ def test_nothing_of_a_deleted_user_is_left(ada, betty, carol, store):
     assert stored(own).permissions == {}
     assert holders_of(shared) == {carol.id: OWNER, team.id: READ}
     assert Gpgkey.get(betty.gpgkey_id).deleted
-    assert Claim.find_subject(USERNAME, "betty@example.com") is None
-    assert Claim.find_subject(FINGERPRINT, betty.key.fingerprint) == betty.gpgkey_id
+    assert subject_of(USERNAME, "betty@example.com") is None
+    assert subject_of(FINGERPRINT, betty.key.fingerprint) == betty.gpgkey_id
     assert actions(store, betty.id)[-1:] == ["Users.deleted"]
     assert actions(store, own) == []
     check_invariants(store)

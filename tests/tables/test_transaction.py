@@ -17,6 +17,7 @@ from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
 from chalicelib.tables.transaction import Transaction
 from tests import hooks, storage
+from tests.claims import subject_of
 from tests.hooks import ALWAYS, Around, Failing
 from tests.scheduler import races
 
@@ -30,7 +31,7 @@ def _stands(value):
 
 
 def _subject(value):
-    return Claim.find_subject("username", value)
+    return subject_of("username", value)
 
 
 def _counter(value=0):
