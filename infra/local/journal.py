@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import orjson
+
 from infra.local.mini import Change, Item, Key
 
 _TABLES = """
@@ -65,7 +67,7 @@ class Journal:
             "select name, partition, sort, item from rows order by name, partition, sort"
         )
         for name, partition, sort, item in found:
-            yield name, (partition, sort), json.loads(item)
+            yield name, (partition, sort), orjson.loads(item)
 
     def add_schema(self, operation: str, request: bytes) -> None:
         """Store a request about a table; with a table that is deleted go its rows."""

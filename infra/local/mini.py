@@ -1,9 +1,10 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Five things differ from what ministack does on its own:
+is served and nothing listens. Six things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
+- rows share the values they have in common;
 - rows are not counted on each write: that cost grows with the table;
 - a query of a local index looks at one partition, not at the whole table;
 - rows that are asked for by key alone, one by one or all of a partition, are looked up here:
@@ -30,6 +31,8 @@ from typing import Any
 import orjson
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb as mini
+
+from infra.local.values import SharedValues
 
 Item = dict[str, Any]
 """A row in DynamoDB's own attribute values: `{"id": {"S": "…"}, …}`."""
@@ -70,6 +73,7 @@ class MiniTables:
 
     def __init__(self) -> None:
         self.changes: list[Change] = []
+        self._values = SharedValues()
         self._own = {
             "_emit_stream_event": self._note,
             "_tables": AccountRegionScopedDict(),
@@ -98,8 +102,8 @@ class MiniTables:
     def look_up(self, operation: str, request: Item) -> Item | None:
         """The answer to a read that asks for rows by key alone; `None` for every other request.
 
-        It holds the rows themselves, so whoever takes it changes none of them. Nor does
-        ministack: a row that is written is another object from then on.
+        It holds the rows themselves, which share their values, so whoever takes it changes none
+        of them. Nor does ministack: a row that is written is another object from then on.
         """
         find = _LOOK_UPS.get(operation)
         return None if find is None else find(request)
@@ -116,13 +120,15 @@ class MiniTables:
             self.place(change.table, change.key, change.old)
 
     def place(self, table: str, key: Key, item: Item | None) -> None:
-        """Store a row as it is, or remove it, with no report."""
-        partition, sort = key
+        """Store a row, or remove it, with no report."""
         rows = mini._tables[table]["items"]
         if item is None:
+            partition, sort = key
             rows.get(partition, {}).pop(sort, None)
         else:
-            rows[partition][sort] = item
+            row = self._values.row(item)
+            partition, sort = _key_of(mini._tables[table], row)  # its own strings, shared too
+            rows[partition][sort] = row
 
     def rows(self, table: str) -> list[Item]:
         if table not in mini._tables:
@@ -152,6 +158,8 @@ class MiniTables:
     def _note(self, table: str, _event: str, old: Item | None, new: Item | None) -> None:
         key = _key_of(mini._tables[table], new or old or {})
         self.changes.append(Change(table, key, old, new))
+        if new is not None:
+            self.place(table, key, new)
 
 
 def _key_of(table: Item, row: Item) -> Key:
