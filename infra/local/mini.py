@@ -1,10 +1,11 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Six things differ from what ministack does on its own:
+is served and nothing listens. Seven things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
+- what a local index shows is kept, once it was asked for;
 - rows are not counted on each write: that cost grows with the table;
 - a query of a local index looks at one partition, not at the whole table;
 - rows that are asked for by key alone, one by one or all of a partition, are looked up here:
@@ -32,6 +33,7 @@ import orjson
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb as mini
 
+from infra.local.outlines import Outlines
 from infra.local.values import SharedValues
 
 Item = dict[str, Any]
@@ -74,7 +76,9 @@ class MiniTables:
     def __init__(self) -> None:
         self.changes: list[Change] = []
         self._values = SharedValues()
+        self._outlines = Outlines()
         self._own = {
+            "_outlines": self._outlines,
             "_emit_stream_event": self._note,
             "_tables": AccountRegionScopedDict(),
             "_ttl_settings": AccountRegionScopedDict(),
@@ -90,6 +94,8 @@ class MiniTables:
 
     def run(self, operation: str, body: bytes) -> Answer:
         """Carry out one request of DynamoDB's wire protocol."""
+        if operation == "DeleteTable":
+            self._outlines.forget()
         target = {"x-amz-target": f"DynamoDB_20120810.{operation}"}
         request = mini.handle_request("POST", "/", target, body, {})
         try:
@@ -123,12 +129,14 @@ class MiniTables:
         """Store a row, or remove it, with no report."""
         rows = mini._tables[table]["items"]
         if item is None:
+            row = None
             partition, sort = key
             rows.get(partition, {}).pop(sort, None)
         else:
             row = self._values.row(item)
             partition, sort = _key_of(mini._tables[table], row)  # its own strings, shared too
             rows[partition][sort] = row
+        self._outlines.follow(table, partition, sort, row)
 
     def rows(self, table: str) -> list[Item]:
         if table not in mini._tables:
@@ -146,20 +154,21 @@ class MiniTables:
 
     def empty(self) -> None:
         """Remove every row; the tables stay."""
+        self._outlines.forget()
         mini._txn_idempotency.clear()
         for table in mini._tables.values():
             table["items"].clear()
 
     def reset(self) -> None:
         """Remove everything."""
+        self._outlines.forget()
         for name in ("_tables", "_ttl_settings", "_txn_idempotency"):
             vars(mini)[name].clear()
 
     def _note(self, table: str, _event: str, old: Item | None, new: Item | None) -> None:
         key = _key_of(mini._tables[table], new or old or {})
         self.changes.append(Change(table, key, old, new))
-        if new is not None:
-            self.place(table, key, new)
+        self.place(table, key, new)
 
 
 def _key_of(table: Item, row: Item) -> Key:
@@ -249,7 +258,7 @@ def _rows_of_partition(request: Item) -> Item | None:
     if index is None and "IndexName" in request:
         return None
     [value] = request["ExpressionAttributeValues"].values()
-    found = _in_order(table, index, table["items"].get(value["S"], {}))
+    found = _in_order(table, index, value["S"])
     answer = {"Items": found, "Count": len(found), "ScannedCount": len(found)}
     mini._add_consumed_capacity(answer, request, request["TableName"])
     return answer
@@ -266,19 +275,13 @@ def _asks_for_partition(request: Item, table: Item) -> bool:
     return bool(values[equality[2]].keys() == {"S"})
 
 
-def _in_order(table: Item, index: Item | None, rows: Item) -> list[Item]:
+def _in_order(table: Item, index: Item | None, partition: str) -> list[Item]:
     """The rows of a partition as the table, or an index of it, has them."""
-    found = [rows[sort] for sort in sorted(rows)]
     if index is None:
-        return found
-    order = index["KeySchema"][1]["AttributeName"]
-    found = [row for row in found if order in row]
-    found.sort(key=lambda row: row[order]["S"])
-    if index["Projection"]["ProjectionType"] == "ALL":
-        return found
-    others = index["Projection"].get("NonKeyAttributes", ())
-    kept = (table["pk_name"], table["sk_name"], order, *others)
-    return [{name: row[name] for name in kept if name in row} for row in found]
+        rows = table["items"].get(partition, {})
+        return [rows[sort] for sort in sorted(rows)]
+    outlines: Outlines = mini._outlines
+    return outlines.rows(table, index, partition)
 
 
 def _json(answer: Item) -> Answer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import pytest
 
@@ -43,9 +44,47 @@ GETS = {
     "too many": [key("ada", str(n)) for n in range(101)],
     "none": [],
 }
+INDEX = PARTITION | QUERIES["an index"]
+CHANGES = {
+    "a new row": ("put_item", {"Item": {**key("ada", "0"), "parent": {"S": "b"}}}),
+    "another row in its place": (
+        "put_item",
+        {"Item": {**key("ada", "2"), "parent": {"S": "a"}, "kind": {"S": "new"}}},
+    ),
+    "another order": (
+        "update_item",
+        {
+            "Key": key("ada", "1"),
+            "UpdateExpression": "SET parent = :new",
+            "ExpressionAttributeValues": {":new": {"S": "0"}},
+        },
+    ),
+    "a row that joins": (
+        "update_item",
+        {
+            "Key": key("ada", "3"),
+            "UpdateExpression": "SET parent = :new",
+            "ExpressionAttributeValues": {":new": {"S": "a"}},
+        },
+    ),
+    "a row that leaves": (
+        "update_item",
+        {"Key": key("ada", "1"), "UpdateExpression": "REMOVE parent"},
+    ),
+    "what the index does not show": (
+        "update_item",
+        {
+            "Key": key("ada", "1"),
+            "UpdateExpression": "SET version = :new",
+            "ExpressionAttributeValues": {":new": {"S": "x"}},
+        },
+    ),
+    "a row that is removed": ("delete_item", {"Key": key("ada", "1")}),
+    "another partition": ("put_item", {"Item": {**key("bob", "2"), "parent": {"S": "a"}}}),
+}
 LOOKED_UP = {
     "all rows": ("Query", PARTITION),
-    "an index": ("Query", PARTITION | QUERIES["an index"]),
+    "an index": ("Query", INDEX),
     "rows by key": ("BatchGetItem", {"RequestItems": {TABLE: {"Keys": [key("ada", "1")]}}}),
 }
 
@@ -93,6 +132,50 @@ def read(answer):
 def test_a_query_is_answered_as_by_ministack(engine, ministack, name):
     request = PARTITION | QUERIES[name]
     assert read(engine.answer("Query", json.dumps(request))) == ministack("Query", request)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_index_follows_what_is_written(engine, client, ministack, name):
+    operation, change = CHANGES[name]
+    before = read(engine.answer("Query", json.dumps(INDEX)))
+
+    getattr(client, operation)(TableName=TABLE, **change)
+
+    assert read(engine.answer("Query", json.dumps(INDEX))) == ministack("Query", INDEX)
+    assert before[1]["Count"] == 3
+
+
+def test_an_index_is_as_it_was_after_a_write_that_could_not_be_journalled(tmp_path, client):
+    engine = Engine(tmp_path / "tables.db")
+    engine.attach(client)
+    create_table(client)
+    client.put_item(TableName=TABLE, Item={**key("ada", "1"), "parent": {"S": "a"}})
+    before = read(engine.answer("Query", json.dumps(INDEX)))
+    engine.close()
+
+    with pytest.raises(sqlite3.ProgrammingError):
+        client.put_item(TableName=TABLE, Item={**key("ada", "2"), "parent": {"S": "a"}})
+    with pytest.raises(sqlite3.ProgrammingError):
+        client.delete_item(TableName=TABLE, Key=key("ada", "1"))
+
+    assert read(engine.answer("Query", json.dumps(INDEX))) == before
+    assert before[1]["Count"] == 1
+
+
+@pytest.mark.parametrize("forget", [Engine.empty, Engine.reset])
+def test_an_index_of_what_was_removed_is_empty(engine, client, forget):
+    engine.answer("Query", json.dumps(INDEX))
+    forget(engine)
+    if forget is Engine.reset:
+        create_table(client)
+    assert read(engine.answer("Query", json.dumps(INDEX)))[1]["Items"] == []
+
+
+def test_an_index_of_a_table_that_was_deleted_is_empty(engine, client):
+    engine.answer("Query", json.dumps(INDEX))
+    client.delete_table(TableName=TABLE)
+    create_table(client)
+    assert read(engine.answer("Query", json.dumps(INDEX)))[1]["Items"] == []
 
 
 @pytest.mark.parametrize("name", GETS)
