@@ -27,13 +27,11 @@ BATCH = 100
 Made = TypeVar("Made")
 Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
 """What makes something of rows of one table that came together."""
-Wanted = tuple[type[Table], RawRow]
-"""A table, and a key of it as DynamoDB takes it."""
 
 
 def read(keys: Iterable[Key]) -> dict[Key, RawRow]:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    return dict(in_batches(wanted(keys), by_key))
+    return dict(in_batches(dict.fromkeys(keys), by_key))
 
 
 def find(key: Key) -> RawRow | None:
@@ -105,21 +103,17 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
-def wanted(keys: Iterable[Key]) -> list[Wanted]:
-    return [(key.table, key.raw()) for key in dict.fromkeys(keys)]
-
-
 def by_key(table: type[Table], rows: Iterable[RawRow]) -> Iterator[tuple[Key, RawRow]]:
     return ((key_of(table, row), row) for row in rows)
 
 
-def in_batches(wanted: list[Wanted], make: Make[Made]) -> list[Made]:
-    """What is made of the rows, in as many calls as they take, several at a time.
+def in_batches(keys: Iterable[Key], make: Make[Made]) -> list[Made]:
+    """What is made of the rows of different keys, in as many calls as they take, several at a time.
 
     Rows are made something of as they come, by table: so a list of thousands never holds them
     all.
     """
-    batches = in_chunks(wanted, BATCH)
+    batches = in_chunks(list(keys), BATCH)
     parts = connection.together([partial(_make_batch, batch, make) for batch in batches])
     return [made for part in parts for made in part]
 
@@ -129,15 +123,15 @@ def key_of(table: type[Table], row: RawRow) -> Key:
     return Key(table, row[hash_name]["S"], row[range_name]["S"] if range_name else None)
 
 
-def _make_batch(wanted: Sequence[Wanted], make: Make[Made]) -> list[Made]:
-    return [made for table, rows in _batch(wanted) for made in make(table, rows)]
+def _make_batch(keys: Sequence[Key], make: Make[Made]) -> list[Made]:
+    return [made for table, rows in _batch(keys) for made in make(table, rows)]
 
 
-def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]]]:
+def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
     """The rows by table, in as many parts as they come."""
-    tables = {table.stored_as(): table for table in dict.fromkeys(table for table, _ in wanted)}
+    tables = {table.stored_as(): table for table in dict.fromkeys(key.table for key in keys)}
     left: Json = {
-        name: {"Keys": [key for of, key in wanted if of is table], "ConsistentRead": True}
+        name: {"Keys": _raw_keys(table, keys), "ConsistentRead": True}
         for name, table in tables.items()
     }
     for _ in pace.attempts():
@@ -150,6 +144,18 @@ def _batch(wanted: Sequence[Wanted]) -> Iterator[tuple[type[Table], list[RawRow]
         if not left:
             return
     raise Unavailable
+
+
+def _raw_keys(table: type[Table], keys: Iterable[Key]) -> list[RawRow]:
+    """The keys of this table as DynamoDB takes them."""
+    hash_name, range_name = table.key_names()
+    if range_name is None:
+        return [{hash_name: {"S": value}} for of, value, _ in keys if of is table]
+    return [
+        {hash_name: {"S": value}, range_name: {"S": range_value}}
+        for of, value, range_value in keys
+        if of is table
+    ]
 
 
 def _query_parameters(

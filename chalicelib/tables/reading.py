@@ -9,6 +9,7 @@ who reads a set asks for that row too (`operations.require_applied`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import TypeVar
 
 from chalicelib.domain.actor import Guard
@@ -64,7 +65,7 @@ class Rows:
 
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    return Rows(dict(fetching.in_batches(fetching.wanted(keys), settling.counted_by_key)))
+    return Rows(dict(fetching.in_batches(dict.fromkeys(keys), settling.counted_by_key)))
 
 
 def find(key: Key) -> RawRow | None:
@@ -95,6 +96,5 @@ def gather(
         made = (make(table, row) for row in settling.settled(table, rows))
         return (each for each in made if each is not None)
 
-    name, _ = table.key_names()
-    wanted = [(table, {name: {"S": hash_key}}) for hash_key in hash_keys]
-    return fetching.in_batches([*wanted, *fetching.wanted(others)], make_each)
+    wanted = (Key(table, hash_key) for hash_key in hash_keys)
+    return fetching.in_batches(dict.fromkeys(chain(wanted, others)), make_each)
