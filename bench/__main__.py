@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from bench import serving, surroundings
+from bench import lived, serving, surroundings
 
 RSA_SERVER = surroundings.ROOT / "tests" / "fixtures" / "keys" / "server_rsa.private.asc"
 
@@ -22,7 +22,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="keyhaven-bench-") as folder:
         against_floors(Path(folder), arguments)
         print("\nOn `make serve`, one client; beside it the PHP server over MariaDB, two cores\n")
-        serving.measure(Path(folder), is_quick="--quick" in arguments)
+        is_quick = "--quick" in arguments
+        data = serving.measure(Path(folder), is_quick=is_quick)
+        print("\nOn `make serve`, a tenant filled through the API, then after a restart\n")
+        lived.measure(data, is_quick=is_quick)
 
 
 def against_floors(folder: Path, arguments: list[str]) -> None:

@@ -26,17 +26,18 @@ RUNS = 40
 LIST_RUNS = 7
 
 
-def measure(folder: Path, *, is_quick: bool) -> None:
-    """Fill a tenant, serve it, and print what its clients wait for."""
+def measure(folder: Path, *, is_quick: bool) -> Path:
+    """Fill a tenant, serve it, and print what its clients wait for; returns where it is."""
     data = folder / "data"
     data.mkdir()
     env = surroundings.environment(
         data / "keys", AVATAR_FOLDER=str(data), DATA=str(data), TABLE_PREFIX="keyhaven-"
     )
     surroundings.run("bench.fill", env)
-    with _serving({"PATH": os.environ["PATH"], "DATA": str(data), "PORT": "0"}) as url:
+    with serving(data) as client:
         part = 4 if is_quick else 1
-        _print(Client(url, Tenant.read(data)), RUNS // part, LIST_RUNS // part)
+        _print(client, RUNS // part, LIST_RUNS // part)
+    return data
 
 
 class Client:
@@ -92,7 +93,6 @@ class Client:
 
 def _print(client: Client, runs: int, list_runs: int) -> None:
     carol, key = client.tenant.carol, KEYS["carol"]
-    client.server = client.ask("GET", "/auth/verify.json")[1]["keydata"]
     secret = message(SECRET, key.public)
     table = Table(("request", "ms", "PHP ms"))
 
@@ -150,7 +150,16 @@ def _last_stage(client: Client, key: Key) -> None:
 
 
 @contextmanager
-def _serving(env: dict[str, str]) -> Iterator[str]:
+def serving(data: Path) -> Iterator[Client]:
+    """Run `python -m infra.local` on what was filled; yields a client once it serves."""
+    with _running({"PATH": os.environ["PATH"], "DATA": str(data), "PORT": "0"}) as url:
+        client = Client(url, Tenant.read(data))
+        client.server = client.ask("GET", "/auth/verify.json")[1]["keydata"]
+        yield client
+
+
+@contextmanager
+def _running(env: dict[str, str]) -> Iterator[str]:
     """Run `python -m infra.local`; yields its address once it serves."""
     process = subprocess.Popen(
         [sys.executable, "-m", "infra.local"],

@@ -32,13 +32,24 @@ def environment(folder: Path, **more: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(module: str, env: Mapping[str, str]) -> Iterator[str]:
-    """Run a module in a process of its own; yields the line it says when it is ready."""
+def running(module: str, env: Mapping[str, str], *, told: str = "") -> Iterator[str]:
+    """Run a module in a process of its own, with `told` to read.
+
+    Yields the line it says when it is ready.
+    """
     process = subprocess.Popen(
-        [sys.executable, "-m", module], cwd=ROOT, env=env, stdout=subprocess.PIPE, text=True
+        [sys.executable, "-m", module],
+        cwd=ROOT,
+        env=env,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     )
+    assert process.stdin is not None
     assert process.stdout is not None
     try:
+        process.stdin.write(told)
+        process.stdin.close()
         said = process.stdout.readline()
         if not said:
             raise RuntimeError(f"{module} ended before it was ready")

@@ -3,7 +3,8 @@
 Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite.
 Carol owns v4 resources that are looked at, changed, shared and deleted one by one. Dave is in 20
 groups and has a resource through one of them. With the others they are 1,000 users, each with a
-key; the others are in two of the 20 groups, and most of them in one that is large.
+key; the others are in two of the 20 groups, and most of them in one that is large. Edith has
+nothing that she does not make herself (`bench.lived`).
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ class Tenant:
     ada_gpgkey: str
     carol: str
     dave: str
+    betty: str
+    edith: str
     listed: str
     """One of Ada's resources."""
     of_a_group: str
@@ -68,18 +71,20 @@ class Tenant:
 def fill() -> Tenant:
     """Write the rows; the tables and the keys of the tenant are there already."""
     ada, betty = make.user("ada", admin=True), make.user("betty")
-    carol, dave = make.user("carol"), make.user("dave")
+    carol, dave, edith = make.user("carol"), make.user("dave"), make.user("edith")
     listed = [_v5(ada, betty, number) for number in range(LISTED)]
     singles = [_v4(carol, number) for number in range(SINGLE)]
     shared = _holdings(listed, ada, betty)
     writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
-    others = make.crowd(USERS - len((ada, betty, carol, dave)))
+    others = make.crowd(USERS - len((ada, betty, carol, dave, edith)))
     groups = [make.group(dave, *_two_in(others, number)) for number in range(GROUPS)]
     return Tenant(
         ada=ada.id,
         ada_gpgkey=ada.gpgkey_id,
         carol=carol.id,
         dave=dave.id,
+        betty=betty.id,
+        edith=edith.id,
         listed=listed[LISTED // 2].id,
         of_a_group=make.resource(betty, {groups[GROUPS // 2]: PermissionType.READ}),
         singles=[each.id for each in singles],
