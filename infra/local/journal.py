@@ -61,7 +61,7 @@ class Journal:
         """Each row with its table and its key, in the order of the keys.
 
         Lists read them in that order: made one after the other, they lie side by side in
-        memory, and a list takes two thirds of the time.
+        memory, and are read faster.
         """
         found = self._file.execute(
             "select name, partition, sort, item from rows order by name, partition, sort"
