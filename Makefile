@@ -1,5 +1,5 @@
 # One command each for what one does here. A fresh machine needs Python 3.11, pip and make, no more;
-# GnuPG and Node let the tests with other OpenPGP programs run as well.
+# GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine needs Java 17 and Maven.
 
 PYTHON := $(shell for python in python3.11 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
@@ -11,24 +11,36 @@ ARGS ?=
 SERVING := .venv/serving.stamp
 DEVELOPING := .venv/developing.stamp
 CLOUD := .venv-cloud/stamp
+DYNAMODB := .dynamodb-local/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
 
+PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py
+ifeq ($(ENGINE),dynamodb-local)
+# It listens to every network there is: the tests get one of their own, with nothing but a loopback.
+ALONE := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' alone env
+PROVED := @tests/dynamodb_local/sample.txt
+PREPARED := $(DYNAMODB)
+endif
+
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test prove check bench format openapi docs build test-cloud
+.PHONY: help setup serve test prove check bench format openapi docs build test-cloud test-dynamodb
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-11s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
 
 serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NAME= LAST_NAME=, see README.md
 	@$(BIN)/python -m infra.local
 
-test: setup ## run the tests; ENGINE=moto or embedded, ARGS= for pytest
-	ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
+test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, ARGS= for pytest
+	$(ALONE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
 
-prove: setup ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
-	PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py $(ARGS)
+prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
+	$(ALONE) PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest $(PROVED) $(ARGS)
+
+test-dynamodb: ## run a sample on AWS's own engine; ARGS= for pytest
+	$(MAKE) test ENGINE=dynamodb-local ARGS="@tests/dynamodb_local/sample.txt $(ARGS)"
 
 test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
 	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
@@ -73,6 +85,11 @@ $(CLOUD): requirements-cloud.txt
 	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(DYNAMODB): tests/dynamodb_local/pom.xml
+	@command -v mvn >/dev/null || { echo "DynamoDB Local is fetched by Maven, which is not on this machine."; exit 1; }
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -Djars=$(CURDIR)/$(@D)
 	@touch $@
 
 .venv-clients/%/stamp: tests/clients/%.txt

@@ -32,19 +32,19 @@ _CONFLICT = 409
 
 def all_orders() -> Iterator[Race]:
     """Of more than a thousand all with at most two switches, and some of the others."""
-    return races(sampled=20 if ENGINE == "moto" else more(20, 500))
+    return races(sampled=20 if ENGINE != "embedded" else more(20, 500))
 
 
 def most_orders() -> Iterator[Race]:
     """All of them; on the slower storage with one switch, unless to prove."""
-    if ENGINE == "moto" and not PROVING:
+    if ENGINE != "embedded" and not PROVING:
         return races(limit=0, switches=1, sampled=2)
     return all_orders()
 
 
 def some_orders() -> Iterator[Race]:
     """A few, of requests that make many calls."""
-    if ENGINE == "moto":
+    if ENGINE != "embedded":
         return races(limit=0, switches=0, sampled=4)
     return races(limit=0, switches=more(0, 1), sampled=more(4, 100))
 

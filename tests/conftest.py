@@ -17,7 +17,7 @@ from chalicelib.services import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.tables import pace  # noqa: E402
 from chalicelib.tables.connection import connection  # noqa: E402
-from tests import make, read_only, storage  # noqa: E402
+from tests import dynamodb_local, make, read_only, storage  # noqa: E402
 from tests.beginning import Beginning  # noqa: E402
 from tests.client import Client  # noqa: E402
 from tests.make import Somebody  # noqa: E402
@@ -30,6 +30,12 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("untimed")
 
 START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+
+def pytest_sessionstart() -> None:
+    """End with a sentence where the engine that was asked for cannot run."""
+    if environment.ENGINE == "dynamodb-local" and (problem := dynamodb_local.missing()):
+        raise pytest.UsageError(problem)
 
 
 @pytest.fixture(scope="session")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import socket
 import tempfile
 from pathlib import Path
 
+ROOT = Path(__file__).parents[1]
 FIXTURES = Path(__file__).parent / "fixtures"
 ENGINE = os.environ.get("ENGINE", "moto")
-"""The storage the tests run on: `moto` or `embedded`."""
+"""The storage the tests run on: `moto`, `embedded` or `dynamodb-local`."""
 BASE_URL = "https://keyhaven.test"
 
 
@@ -34,3 +36,11 @@ def prepare() -> None:
     }
     for name in ("ENDPOINT_GROUP", "DYNAMODB_ENDPOINT", "AVATAR_BUCKET"):
         os.environ.pop(name, None)
+    if ENGINE == "dynamodb-local":
+        os.environ["DYNAMODB_ENDPOINT"] = f"http://127.0.0.1:{_free_port()}"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,4 +1,4 @@
-"""The storage under the tests: moto or the embedded engine, with DynamoDB's limits in front.
+"""The storage under the tests: moto, the embedded engine or AWS's own, with limits in front.
 
 Tables are made once for a process and emptied before each test.
 """
@@ -11,12 +11,16 @@ from contextlib import contextmanager
 from copy import deepcopy
 from hashlib import sha256
 from typing import Any, Protocol
+from urllib.parse import urlsplit
 
-from chalicelib.tables.base import every_table
-from chalicelib.tables.connection import connection
+from chalicelib.settings import settings
+from chalicelib.tables.base import Table, every_table, in_chunks
+from chalicelib.tables.connection import StorageConnection, connection
 from infra.local.engine import Engine
+from infra.local.limits import BATCH_WRITES
 from infra.local.mini import mini
 from infra.local.strict import Strict
+from tests import dynamodb_local
 from tests.environment import ENGINE
 
 Item = dict[str, Any]
@@ -85,6 +89,48 @@ class MotoStorage:
         return tables
 
 
+class DynamodbLocalStorage:
+    """AWS's own engine in a process beside, by requests that no hook and no limit sees."""
+
+    def __init__(self) -> None:
+        self._client = StorageConnection().client
+
+    def empty(self) -> None:
+        self.put_back({})
+
+    def rows(self, table: str) -> list[Item]:
+        pages = self._client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+        return [row for page in pages for row in page["Items"]]
+
+    def contents(self) -> Contents:
+        return {table.stored_as(): self.rows(table.stored_as()) for table in every_table()}
+
+    def put_back(self, contents: Contents) -> None:
+        for table in every_table():
+            requests = self._changes(table, contents.get(table.stored_as(), []))
+            for some in in_chunks(requests, BATCH_WRITES):
+                answer = self._client.batch_write_item(RequestItems={table.stored_as(): some})
+                assert not answer["UnprocessedItems"]
+
+    def _changes(self, table: type[Table], wanted: list[Item]) -> list[Item]:
+        """What makes the rows of a table the wanted ones."""
+
+        def by_key(rows: list[Item]) -> dict[str, Item]:
+            return {json.dumps(_key(row, table), sort_keys=True): row for row in rows}
+
+        old, new = by_key(self.rows(table.stored_as())), by_key(wanted)
+        gone = [row for key, row in old.items() if key not in new]
+        put = [row for key, row in new.items() if old.get(key) != row]
+        return [
+            *({"DeleteRequest": {"Key": _key(row, table)}} for row in gone),
+            *({"PutRequest": {"Item": row}} for row in put),
+        ]
+
+
+def _key(row: Item, table: type[Table]) -> Item:
+    return {name: row[name] for name in table.key_names() if name is not None}
+
+
 def _answer_with_values_as_they_are() -> None:
     """Spare moto a fifth of its time: it looks for each of a value's ten types by many names.
 
@@ -112,6 +158,11 @@ def opened() -> Iterator[Storage]:
         engine.attach(connection.client)
         with _made(engine):
             yield engine
+        return
+    if ENGINE == "dynamodb-local":
+        port = urlsplit(settings.dynamodb_endpoint).port
+        with dynamodb_local.running(port), _made(DynamodbLocalStorage()) as storage:
+            yield storage
         return
     from moto import mock_aws  # noqa: PLC0415
 
