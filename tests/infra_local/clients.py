@@ -10,7 +10,7 @@ from moto.core.models import botocore_stubber
 TABLE = "things"
 
 
-def open_client() -> Any:
+def open_client(endpoint: str | None = None) -> Any:
     """A client whose requests moto does not see, though other tests of the process use it.
 
     Left alone, moto would carry out what an engine has answered.
@@ -18,6 +18,7 @@ def open_client() -> Any:
     client = botocore.session.get_session().create_client(
         "dynamodb",
         region_name="eu-west-1",
+        endpoint_url=endpoint,
         aws_access_key_id="local",
         aws_secret_access_key="local",
     )
