@@ -1,7 +1,7 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Seven things differ from what ministack does on its own:
+is served and nothing listens. Eight things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
@@ -11,7 +11,8 @@ is served and nothing listens. Seven things differ from what ministack does on i
 - rows that are asked for by key alone, one by one or all of a partition, are looked up here:
   ministack examines every row as if more were asked, which takes three times as long;
 - of a transaction's refusals, a failed condition is told before an update that does not fit
-  the row, as DynamoDB does.
+  the row, as DynamoDB does;
+- a transaction's update makes no row larger than a row may be.
 
 ministack keeps its tables in its module; ours are put there for the length of a turn, so that
 several sets may live in one process.
@@ -33,6 +34,7 @@ import orjson
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb as mini
 
+from infra.local.limits import ITEM_LIMIT, size_of_item
 from infra.local.outlines import Outlines
 from infra.local.values import SharedValues
 
@@ -192,6 +194,8 @@ _whole_batch: Callable[[Item], Answer] = mini._batch_get_item
 _whole_query: Callable[[Item], Answer] = mini._query
 _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
 
+_whole_update: Callable[..., tuple[Item, Any]] = mini._apply_update_expression
+
 
 def _batch_get_item(request: Item) -> Answer:
     """Whole rows by key; anything else, and anything wrong, is ministack's."""
@@ -303,6 +307,13 @@ def _transact_write_items(request: Item) -> Answer:
     return answer if conditions[0] == 200 else conditions  # noqa: PLR2004
 
 
+def _apply_update(item: Item, *expression: Any) -> tuple[Item, Any]:
+    updated, changed = _whole_update(item, *expression)
+    if size_of_item(updated) > ITEM_LIMIT:
+        raise ValueError("Item size to update has exceeded the maximum allowed size")
+    return updated, changed
+
+
 def _condition(line: Item) -> Item:
     """A line's condition alone, so that all of them can be asked without writing."""
     (kind, request), *_ = line.items()
@@ -318,3 +329,4 @@ mini._update_counts = lambda _table: None
 mini._batch_get_item = _batch_get_item
 mini._query = _query
 mini._transact_write_items = _transact_write_items
+mini._apply_update_expression = _apply_update

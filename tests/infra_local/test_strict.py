@@ -98,6 +98,24 @@ def test_an_item_holds_400_kb(client):
         client.transact_write_items(TransactItems=[put("ada", "large", **large)])
 
 
+def test_no_update_makes_an_item_larger(client):
+    client.put_item(TableName=TABLE, Item={**key("ada", "full"), "data": {"S": "x" * 400_000}})
+    grow = {
+        "TableName": TABLE,
+        "Key": key("ada", "full"),
+        "UpdateExpression": "SET more = :more",
+        "ExpressionAttributeValues": {":more": {"S": "x" * 20_000}},
+    }
+
+    with raises("ValidationException", "Item size"):
+        client.update_item(**grow)
+    with raises("TransactionCanceledException|ValidationException", "Item size|ValidationError"):
+        client.transact_write_items(TransactItems=[put("ada", "a"), {"Update": grow}])
+
+    assert find(client, "ada", "a") is None
+    assert "more" not in find(client, "ada", "full")
+
+
 def test_one_transaction_names_a_row_once(client):
     check = {
         "ConditionCheck": {
