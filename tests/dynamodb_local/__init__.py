@@ -38,7 +38,7 @@ def running(port: int) -> Iterator[None]:
     """Serve on this port until the end of the block."""
     process = subprocess.Popen(
         [
-            "java",
+            *("setpriv", "--pdeathsig", "KILL", "java"),  # ends with us, however we end
             *("-Xmx1g", "-XX:+UseSerialGC", f"-Dsqlite4java.library.path={JARS}"),
             *("-cp", f"{JARS}/*", _MAIN),
             *("-inMemory", "-sharedDb", "-disableTelemetry", "-port", str(port)),
