@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.clock import timestamp
@@ -38,3 +39,10 @@ def succeeded(event: str, actor: Actor, subject: str, **further: str) -> None:
         request_id=actor.caller.request_id,
         **further,
     )
+
+
+def accident(error: Exception, **fields: str) -> None:
+    """Write that something has failed, and where. What it says may quote data: that stays out."""
+    frames = traceback.extract_tb(error.__traceback__)
+    trace = " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-6:]))
+    write("accident", step=trace, result=type(error).__name__, **fields)

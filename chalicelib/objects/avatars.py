@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 
@@ -51,11 +51,14 @@ def remove_note(note: Note) -> None:
     storage().remove(_note_key(note.id))
 
 
-def notes(written_before: datetime) -> Iterator[Note]:
-    for each in storage().stored(NOTES):
-        content = storage().find(each.key) if each.modified < written_before else None
-        if content is not None:
-            yield Note(**orjson.loads(content))
+def notes(written_before: datetime) -> list[str]:
+    """Where the notes lie that were written before a moment."""
+    return [each.key for each in storage().stored(NOTES) if each.modified < written_before]
+
+
+def find_note(key: str) -> Note | None:
+    content = storage().find(key)
+    return None if content is None else Note(**orjson.loads(content))
 
 
 def _key(avatar_id: AvatarId, name: str) -> str:

@@ -8,13 +8,14 @@ sweeper finds the note, and removes the avatars in it that the row does not name
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from typing import Any
 
 from chalicelib.bodies.users import INVALID
-from chalicelib.domain import clock
+from chalicelib.domain import clock, rounds
 from chalicelib.domain.errors import Invalid, Refusal, Unavailable
 from chalicelib.domain.ids import AvatarId, UserId, find_uuid, new_id
 from chalicelib.domain.uploads import Upload
@@ -50,14 +51,18 @@ def removed(user: User) -> AbstractContextManager[None]:
     return nullcontext() if user.avatar_id is None else _changed(user, None)
 
 
-def sweep(written_before: datetime) -> int:
-    """End the changes that were begun before a moment, and return how many."""
-    left_behind = list(avatars.notes(written_before))
-    for note in left_behind:
+def sweep(written_before: datetime) -> Counter[str]:
+    """End the changes that were begun before a moment; say how many, and how many `failed`."""
+    return rounds.of(avatars.notes(written_before), _end_left_behind, name=str)
+
+
+def _end_left_behind(key: str) -> str:
+    note = avatars.find_note(key)
+    if note is not None:
         user = reading.read([User.by_id(note.user_id)]).find(User, note.user_id)
         named = None if user is None or user.deleted else user.avatar_id
         _end(note, *{note.before, note.after} - {named})
-    return len(left_behind)
+    return "ended"
 
 
 @contextmanager

@@ -40,7 +40,7 @@ from typing import Any
 import orjson
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain import audit
+from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.tables import fetching, guards, parts
@@ -243,11 +243,11 @@ def finish(target: Versioned) -> None:
 def sweep(created_before: datetime) -> Counter[str]:
     """End what was left: finish what is committed, remove what is not. For maintenance only.
 
-    Returns how often each happened, and how many operations are `incomplete` and stay. It
+    Returns how often each happened, and how many operations `failed` to end and stay. It
     reads a whole table, and may run twice at once.
     """
     found = [operation for operation, created in parts.staged() if created < created_before]
-    return Counter(map(_end, found))
+    return rounds.of(found, _end, name=str)
 
 
 def _release(row: Versioned) -> None:
@@ -354,11 +354,7 @@ def _end(operation: str) -> str:
         with suppress(Stale):  # committed or ended just now
             _undo(header, parts.all_lines(operation))
         return "undone"
-    try:
-        _finish_of(header)
-    except Incomplete:
-        audit.write("alert", object=header.target, step="finish", result="incomplete")
-        return "incomplete"
+    _finish_of(header)
     return "finished"
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import time
-import traceback
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -226,7 +225,7 @@ def _guarded(call: Call, exchange: _Exchange) -> Answer:
     except Refusal as error:
         return _refused(call, error)
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
-        audit.write("accident", request_id=call.id, step=_trace(error), result=type(error).__name__)
+        audit.accident(error, request_id=call.id)
         return envelope.accident(call)
 
 
@@ -256,12 +255,6 @@ def _shown(route: Route, error: Blocked) -> Refusal:
     """The refusal with what stands in the way, as a client sees it."""
     assert route.blocked is not None, "the route shows what may block it"  # noqa: S101
     return Invalid(error.message, route.blocked(error.obstacles))
-
-
-def _trace(error: Exception) -> str:
-    """Where an accident happened. What it says may quote data, so its text stays out."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return " < ".join(f"{frame.name}:{frame.lineno}" for frame in reversed(frames[-6:]))
 
 
 def _answer_of(call: Call, route: Route, result: Any) -> Answer:

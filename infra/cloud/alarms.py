@@ -11,7 +11,8 @@ from infra.cloud.tiers import Tier
 
 MINUTE = 60
 A_WHILE = 5 * MINUTE
-"""Between two tries of what failed, Lambda may wait longer than a minute: nothing is told then."""
+"""Between two calls on the schedule, and at most between two tries of what failed, nothing is
+told."""
 LATE_MS = 10 * MINUTE * 1000
 
 
@@ -30,8 +31,12 @@ def alarms(tier: Tier, epoch: int) -> Resources:
 
 
 def _errors(function: Function) -> Json:
-    """Of the alias, whatever version it leads to: so a release that fails goes back."""
-    return _of_function(function, "the function fails", "Errors")
+    """Of the alias, whatever version it leads to: so a release that fails goes back.
+
+    What runs every five minutes never fails in two minutes that follow each other.
+    """
+    how = {"Period": A_WHILE} if function.group.is_scheduled else {}
+    return _of_function(function, "the function fails", "Errors", **how)
 
 
 def _delay(function: Function) -> Json:

@@ -39,7 +39,7 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     connection.hooks.append(engine.hand_over)
     _create_tables()
     keys.create_local(options.keys)
-    sweeper.sweep(left_for=_ALONE)
+    _sweep()
     sender = f"Keyhaven <keyhaven@{options.host}>"
     post = PostOffice(options.data / "mail", mails.render, administrators.addresses_of, sender)
     for row in engine.rows(Mail.stored_as()):
@@ -48,6 +48,14 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     if not tenants.is_founded():
         _found(options)
     return Gateway(app, _refuse)
+
+
+def _sweep() -> None:
+    """End what an earlier process left; who meets what cannot be ended is told so."""
+    try:
+        sweeper.sweep(left_for=_ALONE)
+    except sweeper.Unended:
+        print("Something of an earlier process could not be ended; the log says what.")
 
 
 def _found(options: Options) -> None:

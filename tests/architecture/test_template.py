@@ -121,6 +121,13 @@ def test_only_a_trial_may_be_removed():
     assert tenant(TRIAL, BUNDLE)["Parameters"]["Removable"]["Default"] == "no"
 
 
+@pytest.mark.parametrize("tier", TIERS)
+def test_an_alarm_looks_at_a_worker_no_more_often_than_it_is_called(tier):
+    """Else two periods with a failure never follow each other."""
+    made = dict(of_kind(tenant(TIERS[tier], BUNDLE), "CloudWatch::Alarm"))
+    assert made["SweeperErrors"]["Period"] == 5 * 60
+
+
 def test_alarms_are_those_of_the_tier():
     served = len(GROUPS) + len(WORKERS)
     assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == served

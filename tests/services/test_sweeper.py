@@ -1,0 +1,257 @@
+"""The sweeper: what cannot be ended is told, and keeps nothing else from its end."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from chalicelib.domain import clock, deadline
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import AvatarId, new_id
+from chalicelib.objects import avatars as objects
+from chalicelib.objects.avatars import Note
+from chalicelib.services import sweeper
+from chalicelib.settings import settings
+from chalicelib.tables import parts, reading
+from chalicelib.tables.base import Key, RawRow
+from chalicelib.tables.connection import connection
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change
+from chalicelib.tables.parts import Part
+from chalicelib.tables.resources import Resource
+from chalicelib.workers import sweeper as worker
+from tests import make
+from tests.hooks import Failing, Killed, Killing, throttled
+from tests.make import Somebody
+from tests.pictures import PNG, notes, stored
+from tests.storage import Storage
+from tests.watch import worn
+
+MANY = 110
+STAGED = 1 + MANY // 25 + 1
+"""Calls before the commit: the header and the lines."""
+
+
+def committed(who: Somebody, *, at: int = STAGED) -> str:
+    """A resource of which a large change is committed, and nothing of it is applied."""
+    resource = _load(make.resource(who))
+    change = Change(resource, resource.copy())
+    for n in range(MANY):
+        change.then_put(Holding(f"user-{n:04}", resource.id, secret_data="pgp"))
+    with Killing(at=at, after=True), pytest.raises(Killed):
+        change.commit()
+    return str(resource.id)
+
+
+def uncommitted(who: Somebody) -> str:
+    return committed(who, at=STAGED - 1)
+
+
+def in_the_order_they_are_swept(count: int, begin: Callable[[], str]) -> list[tuple[str, str]]:
+    """So many operations, each with its resource."""
+    resources = {str(_load(id_).operation): id_ for id_ in (begin() for _ in range(count))}
+    return [(operation, resources[operation]) for operation, _ in parts.staged()]
+
+
+def _load(resource_id: str) -> Resource:
+    found = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)
+    assert found is not None
+    return found
+
+
+def holders(store: Storage, resource_id: str) -> int:
+    rows = store.rows("test-holdings")
+    return sum(row["item_id"]["S"] == resource_id and "secret_data" in row for row in rows)
+
+
+def remove(key: Key) -> None:
+    connection.call("DeleteItem", {"TableName": key.table.stored_as(), "Key": key.raw()})
+
+
+def rewrite(operation: str, number: int, change: Callable[[RawRow], object]) -> None:
+    key = Part.numbered(operation, number)
+    row = dict(reading.find(key) or {})
+    change(row)
+    connection.call("PutItem", {"TableName": Part.stored_as(), "Item": row})
+
+
+DAMAGES: dict[str, Callable[[str], object]] = {
+    "a line is lost": lambda op: remove(Part.numbered(op, 7)),
+    "a line has lost its row": lambda op: rewrite(op, 7, lambda row: row.pop("row")),
+    "a line is of an unknown table": lambda op: rewrite(
+        op, 7, lambda row: row.update(table={"S": "nowhere"})
+    ),
+    "a line is nothing that storage takes": lambda op: rewrite(
+        op,
+        7,
+        lambda row: row.update(
+            verb={"S": "Update"},
+            row={"M": Holding.of("user-0000", new_id()).raw()},  # type: ignore[arg-type]
+            expression={"S": "SET " + "#0 , " * 2000},
+        ),
+    ),
+    "the header is of an unknown table": lambda op: rewrite(
+        op, 0, lambda row: row.update(table={"S": "nowhere"})
+    ),
+}
+
+
+@pytest.fixture(autouse=True)
+def _no_pictures(store: Storage) -> None:
+    for avatar_id in stored():
+        objects.remove(AvatarId(avatar_id))
+    for note in settings.avatar_folder.glob(f"{objects.NOTES}/*"):  # type: ignore[union-attr]
+        note.unlink()
+
+
+def left_behind(who: Somebody, content: bytes | None = None) -> AvatarId:
+    """An avatar somebody was about to have when the process died ten minutes ago."""
+    note = Note(who.id, None, AvatarId(new_id()))
+    assert note.after is not None
+    objects.write_note(note)
+    objects.write(note.after, [PNG, PNG])
+    assert settings.avatar_folder is not None
+    [path] = settings.avatar_folder.glob(f"*/{note.id}*")
+    if content is not None:
+        path.write_bytes(content)
+    then = (clock.now() - timedelta(minutes=10)).timestamp()
+    os.utime(path, (then, then))
+    return note.after
+
+
+def accidents(caplog: pytest.LogCaptureFixture) -> list[Any]:
+    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    return [line for line in lines if line["event"] == "accident"]
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+def test_an_operation_that_cannot_be_ended_keeps_nothing_else_from_its_end(
+    store, ada, time, caplog, damage
+):
+    """FT22"""
+    [(broken, resource), *others] = in_the_order_they_are_swept(3, lambda: committed(ada))
+    left_behind(ada)
+    damage(broken)
+    time.pass_by(minutes=10)
+
+    with pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert _load(resource).operation == broken
+    for operation, other in others:
+        assert (_load(other).operation, parts.all_lines(operation)) == (None, [])
+        assert holders(store, other) == MANY + 1
+    assert notes() == stored() == set()
+    [accident] = accidents(caplog)
+    assert accident["object"] == broken
+
+
+@pytest.mark.parametrize("position", range(3))
+def test_each_operation_is_tried_wherever_the_one_stands_that_cannot_be_ended(
+    store, ada, time, position
+):
+    operations = in_the_order_they_are_swept(3, lambda: committed(ada))
+    broken, _ = operations.pop(position)
+    DAMAGES["a line has lost its row"](broken)
+    time.pass_by(minutes=10)
+
+    with pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert {_load(other).operation for _, other in operations} == {None}
+
+
+def test_an_operation_that_cannot_be_undone_keeps_nothing_else_from_its_end(
+    store, ada, time, caplog
+):
+    uncommitted(ada)
+    [(broken, _)] = parts.staged()
+    rewrite(broken, 7, lambda row: row.update(table={"S": "nowhere"}, guards={"BOOL": True}))
+    resource = committed(ada)
+    time.pass_by(minutes=10)
+
+    with pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert _load(resource).operation is None
+    assert [each["object"] for each in accidents(caplog)] == [broken]
+
+
+def test_an_operation_that_storage_does_not_let_through_keeps_nothing_else_from_its_end(
+    store, ada, time
+):
+    operations = in_the_order_they_are_swept(2, lambda: committed(ada))
+    time.pass_by(minutes=10)
+
+    with Failing(throttled, times=8, only=["TransactWriteItems"]), pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    first, second = (_load(resource).operation for _, resource in operations)
+    assert first is not None
+    assert second is None
+
+
+def test_no_accident_tells_what_is_in_a_row(store, ada, time, caplog):
+    [(broken, _)] = in_the_order_they_are_swept(1, lambda: committed(ada))
+    rewrite(broken, 7, lambda row: row.update(row={"M": {"secret": {"S": "confidential"}}}))
+    time.pass_by(minutes=10)
+
+    with pytest.raises(sweeper.Unended) as raised:
+        sweeper.sweep()
+
+    assert len(accidents(caplog)) == 1
+    assert "confidential" not in caplog.text + str(raised.getrepr(chain=True).reprcrash)
+    assert raised.value.__cause__ is raised.value.__context__ is None
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"user_id": "nobody"}'])
+def test_a_note_that_cannot_be_read_keeps_no_other_from_its_end(store, ada, caplog, content):
+    for each in (None, content, None):
+        left_behind(ada, each)
+
+    with pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert len(notes()) == 1
+    assert len(stored()) == 1
+    assert [each["object"] for each in accidents(caplog)] == [*notes()]
+
+
+def test_avatars_are_ended_where_operations_cannot_even_be_found(store, ada, time, caplog):
+    committed(ada)
+    left_behind(ada)
+    [(broken, _)] = parts.staged()
+    rewrite(broken, 7, lambda row: row.pop("created"))
+    time.pass_by(minutes=10)
+
+    with pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert notes() == stored() == set()
+    assert [each["action"] for each in accidents(caplog)] == ["Operations.end"]
+
+
+def test_the_function_fails_with_what_could_not_be_ended(store, ada, time):
+    [(broken, _)] = in_the_order_they_are_swept(1, lambda: committed(ada))
+    DAMAGES["a line is lost"](broken)
+    time.pass_by(minutes=10)
+
+    for _ in range(2):
+        with pytest.raises(sweeper.Unended):
+            worker.handler(None, None)
+
+
+def test_no_more_is_tried_when_the_time_is_over(store, ada, time, caplog):
+    for _ in range(5):
+        committed(ada)
+    time.pass_by(minutes=10)
+
+    with worn() as watch, watch.slow(deadline.WORKER / 4), pytest.raises(Unavailable):
+        worker.handler(None, None)
+
+    assert len(accidents(caplog)) <= 1
