@@ -157,6 +157,22 @@ def group(*members: Somebody, name: str | None = None, managers: int = 1) -> Tea
     return team
 
 
+def groups_of(who: Somebody, count: int) -> list[Team]:
+    """So many groups that nobody else belongs to."""
+    now = clock.now()
+    belongings = {GroupId(new_id()): Belonging(new_id(), True, now) for _ in range(count)}
+    user_row = User.get(who.id)
+    user_row.groups = {**user_row.groups, **belongings}
+    rows: list[Table] = [user_row]
+    for group_id, each in belongings.items():
+        row = Group(group_id, name=f"group {group_id}", created=now, modified=now)
+        row.created_by = row.modified_by = who.id
+        belongs = Membership(group_id, who.id, id=each.id, is_admin=True, created=now)
+        rows += [row, Claim.group(row.name, row.id), belongs]
+    writing.put_all(rows)
+    return [Team(group_id, (who,)) for group_id in belongings]
+
+
 def resource(
     owner: Somebody | Team,
     shared_with: Mapping[Somebody | Team, PermissionType] | None = None,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from chalicelib.bodies.groups import Addition, Removal, RoleChange, refused
+from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, refused
 from chalicelib.domain import clock
-from chalicelib.domain.errors import FieldErrors
+from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
 from chalicelib.services.group_lists import Seen
 from chalicelib.tables.base import Key
@@ -23,20 +23,29 @@ Roster = dict[UserId, Belonging]
 Items = Mapping[ResourceId, Resource]
 """What is shared with a group."""
 
+MOST_GROUPS = 1_000
+"""Groups one user belongs to: his row has room for some more, besides all that else is in it."""
+MOST_MEMBERS = 5_000
+"""Users of one group: what is shared with it comes with a secret for each, in one request."""
 NOBODY = "The user does not exist."
 NO_MANAGER = {"at_least_one_group_manager": "A group manager must be provided."}
 _UNKNOWN = {"user_exists": NOBODY, "user_is_not_soft_deleted": NOBODY, "user_is_active": NOBODY}
 _DELETED = {"user_is_not_soft_deleted": NOBODY}
 _PENDING = {"user_is_active": NOBODY}
 _TWICE = {"group_user_unique": "The user is already a member of this group."}
+_IN_TOO_MANY = {"hasAtMost": f"The user should belong to at most {MOST_GROUPS} groups."}
+_TOO_MANY = {"hasAtMost": f"The group should contain at most {MOST_MEMBERS} users."}
 _NO_MEMBERSHIP = {"id": {"exists": "The membership does not exist."}}
 
 
 def add(roster: Roster, addition: Addition, users: Mapping[UserId, User]) -> None:
-    """Let a user join, who has completed the setup and is no member yet."""
+    """Let a user join, who has completed the setup, is no member yet, and may be in one more."""
     errors: dict[str, FieldErrors] = {}
-    if broken := broken_by(users.get(addition.user_id)):
+    user = users.get(addition.user_id)
+    if broken := broken_by(user):
         errors["user_id"] = broken
+    elif user and len(user.groups) >= MOST_GROUPS:
+        errors["user_id"] = _IN_TOO_MANY
     if addition.user_id in roster:
         errors["group_id"] = _TWICE
     if errors:
@@ -57,6 +66,12 @@ def remove(roster: Roster, removals: Iterable[Removal]) -> None:
     for removal in removals:
         del roster[_member(roster, removal)]
         _require_manager(roster, removal)
+
+
+def require_room(roster: Roster) -> None:
+    """Refuse a group of too many; due when all have left who leave."""
+    if len(roster) > MOST_MEMBERS:
+        raise Invalid(INVALID, {"groups_users": _TOO_MANY})
 
 
 def broken_by(user: User | None) -> FieldErrors:

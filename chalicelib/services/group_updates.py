@@ -163,6 +163,8 @@ def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Mes
         given[user_id] = _messages(addition, needed, asked.secrets.get(user_id, ()))
     group_members.change_roles(members, asked.changes.roles)
     group_members.remove(members, asked.changes.removals)
+    if asked.changes.additions:
+        group_members.require_room(members)
     return members, given
 
 
