@@ -25,6 +25,9 @@ that names an operation finishes it first (`require_finished`), as `sweep` does 
 nobody met; one that was not committed loses its header and can then no longer be. A line
 without a header is waste.
 
+So that step 3 cannot fail, each line is known to fit its row before anything is written
+(`room.py`).
+
 Lines that follow have no condition: whole rows, removals, and attributes set to a value.
 What they rest on is said by conditions in the commit and by guards.
 """
@@ -43,8 +46,9 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import fetching, guards, parts
+from chalicelib.tables import fetching, guards, parts, room
 from chalicelib.tables.base import Key, Table
+from chalicelib.tables.connection import Json
 from chalicelib.tables.parts import Part
 from chalicelib.tables.stamps import lift_row
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
@@ -109,18 +113,19 @@ class Change(Transaction):
         for row in self._rested.values():
             whole.require(row.is_unchanged())
         whole.join(self._following)
-        items = whole.items()
-        if len(items) <= MAX_ROWS and sum(map(_size, items)) <= MAX_BYTES:
+        room.require(whole.items_by_key(), self._rested)
+        if _fits(whole.items()):
             whole.commit()
         else:
             self._commit_in_steps()
 
     def _commit_in_steps(self) -> None:
-        if len(self) >= MAX_ROWS:
-            raise Invalid("This is too much for one request; please send it in several.")
         has_room = len(self) + len(self._rested) < MAX_ROWS
         if has_room:
             self._take_in_written()
+        if len(self) >= MAX_ROWS or not _fits(self.items()):
+            raise Invalid("This is too much for one request; please send it in several.")
+        room.require_for_marks(self._rested.values())
         header, lines, guarded = self._staged()
         self._target.operation = header.operation
         self.update(header, Part.committed.set(True), provided=Part.present())
@@ -361,6 +366,11 @@ def _end(operation: str) -> str:
 def _names(target: Key, operation: str) -> bool:
     row = fetching.find(target)
     return row is not None and row.get("operation") == {"S": operation}
+
+
+def _fits(items: Sequence[Json]) -> bool:
+    """Whether a transaction takes so many lines of this size."""
+    return len(items) <= MAX_ROWS and sum(map(_size, items)) <= MAX_BYTES
 
 
 def _size(item: Any) -> int:

@@ -1,0 +1,222 @@
+"""Room: a change that would not fit is refused before anything is written, small and large."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Invalid
+from chalicelib.domain.ids import new_id
+from chalicelib.services.users import new_user
+from chalicelib.tables import operations, parts, reading, room
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.room import MARGIN, MARKS, MOST_BYTES, STAGED, size_of
+from chalicelib.tables.users import Belonging, User
+from infra.local.limits import size_of_item
+from tests import storage
+from tests.hooks import Killed, Killing
+
+SMALL, LARGE = 1, 110
+"""Rows that follow: one transaction, and several."""
+sizes = pytest.mark.parametrize("count", [SMALL, LARGE], ids=["small", "large"])
+
+
+def a_user(size: int) -> User:
+    """A user whose row has so many bytes."""
+    row = new_user("ada@example.com", "Ada", "Lovelace")
+    row.groups = {new_id(): a_belonging()}
+    row.locale = ""
+    row.locale = "x" * (size - size_of(row.serialize()))
+    assert size_of(row.serialize()) == size
+    row.save()
+    return load(row)
+
+
+def load(user: User) -> User:
+    return User.from_raw(reading.find(User.by_id(user.id)))
+
+
+def a_belonging() -> Belonging:
+    return Belonging(new_id(), is_admin=False, created=clock.now())
+
+
+def a_target() -> Resource:
+    now, who = clock.now(), new_id()
+    row = Resource(new_id(), resource_type_id=new_id(), permissions={}, created=now, modified=now)
+    row.created_by = row.modified_by = who
+    row.save()
+    return row
+
+
+def change(count: int) -> Change:
+    target = a_target()
+    tx = Change(target, target.copy())
+    for n in range(count):
+        tx.then_put(Holding(f"user-{n:04}", target.id, secret_data="pgp"))
+    return tx
+
+
+def joins(user: User, count: int) -> None:
+    tx = change(count)
+    tx.then_update(user, *User.membership(new_id(), a_belonging()))
+    tx.commit()
+
+
+def leaves(user: User, count: int) -> None:
+    tx = change(count)
+    [group_id] = user.groups
+    tx.then_update(user, *User.no_membership(group_id))
+    tx.commit()
+
+
+def grown_by_joining() -> int:
+    user = a_user(1_000)
+    joins(user, SMALL)
+    return size_of(load(user).serialize()) - 1_000
+
+
+@sizes
+def test_a_row_grows_as_long_as_the_margin_is_left(store, count):
+    user = a_user(MOST_BYTES - MARGIN - grown_by_joining())
+
+    joins(user, count)
+
+    assert size_of(load(user).serialize()) == MOST_BYTES - MARGIN
+    assert store.rows("test-operations") == []
+
+
+@sizes
+def test_what_would_take_of_the_margin_is_refused_before_anything_is_written(store, count):
+    user = a_user(MOST_BYTES - MARGIN - grown_by_joining() + 1)
+    tx = change(count)
+    tx.then_update(user, *User.membership(new_id(), a_belonging()))
+    before = storage.digest(store)
+
+    with pytest.raises(Invalid):
+        tx.commit()
+
+    assert storage.digest(store) == before
+
+
+def test_what_is_committed_is_applied_although_others_fill_the_margin(store, time):
+    user = a_user(MOST_BYTES - MARGIN - grown_by_joining())
+    tx = change(LARGE)
+    tx.then_update(user, *User.membership(new_id(), a_belonging()))
+    with Killing(at=1 + 111 // 25 + 1, after=True), pytest.raises(Killed):
+        tx.commit()
+    guarded = load(user)
+    assert guarded.guard is not None
+    longer = "é" * 510
+    guarded.update([User.first_name.set(longer), User.last_name.set(longer)])
+
+    operations.sweep(created_before=clock.now() + timedelta(hours=1))
+
+    assert len(load(user).groups) == 2
+    assert list(parts.staged()) == []
+
+
+@sizes
+def test_a_full_row_may_become_shorter(store, count):
+    user = a_user(MOST_BYTES - (MARKS if count == LARGE else 0))
+
+    leaves(user, count)
+
+    assert load(user).groups == {}
+
+
+def test_a_row_without_room_for_a_mark_is_in_no_large_change(store):
+    user = a_user(MOST_BYTES - MARKS + 1)
+    before = len(store.rows("test-holdings"))
+
+    with pytest.raises(Invalid):
+        leaves(user, LARGE)
+
+    assert store.rows("test-operations") == []
+    assert len(store.rows("test-holdings")) == before
+    assert load(user).guard is None
+
+
+@sizes
+@pytest.mark.parametrize("over", [0, 1])
+def test_a_whole_row_fits_with_what_its_line_has_besides(store, count, over):
+    tx = change(count)
+    row = Holding("someone", new_id(), secret_data="")
+    row.secret_data = "x" * (MOST_BYTES - STAGED + over - size_of(row.serialize()))
+    tx.then_put(row)
+    before = storage.digest(store)
+
+    if over:
+        with pytest.raises(Invalid):
+            tx.commit()
+        assert storage.digest(store) == before
+    else:
+        tx.commit()
+        assert reading.find(row.key)["secret_data"]["S"] == row.secret_data
+
+
+@sizes
+def test_an_update_of_a_row_that_was_not_read_leaves_room_for_what_else_is_in_it(store, count):
+    tx = change(count)
+    tx.then_update(
+        Holding.of("someone", new_id()), Holding.secret_data.set("x" * (MOST_BYTES - MARGIN))
+    )
+    before = storage.digest(store)
+
+    with pytest.raises(Invalid):
+        tx.commit()
+
+    assert storage.digest(store) == before
+
+
+@sizes
+def test_the_target_of_a_change_has_room_for_the_name_of_the_operation(store, count):
+    target = a_target()
+    changed = target.copy()
+    changed.metadata = "x" * (MOST_BYTES - 300)
+    tx = Change(target, changed)
+    for n in range(count):
+        tx.then_put(Holding(f"user-{n:04}", target.id))
+    before = storage.digest(store)
+
+    with pytest.raises(Invalid):
+        tx.commit()
+
+    assert storage.digest(store) == before
+
+
+@sizes
+@pytest.mark.parametrize(("groups", "fits"), [(150, True), (400, False)])
+def test_an_expression_that_is_too_long_is_refused_before_anything_is_written(
+    store, count, groups, fits
+):
+    user = a_user(1_000)
+    tx = change(count)
+    tx.then_update(user, *User.memberships({new_id(): a_belonging() for _ in range(groups)}))
+    before = storage.digest(store)
+
+    if fits:
+        tx.commit()
+        assert len(load(user).groups) == 1 + groups
+    else:
+        with pytest.raises(Invalid):
+            tx.commit()
+        assert storage.digest(store) == before
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {},
+        {"text": {"S": "é"}, "é": {"S": ""}},
+        {"number": {"N": "12345"}, "below": {"N": "-12345"}},
+        {"yes": {"BOOL": True}, "none": {"NULL": True}},
+        {"set": {"SS": ["a", "bc"]}, "list": {"L": [{"S": "a"}, {"N": "1"}]}},
+        {"map": {"M": {"of": {"M": {"id": {"S": "a"}, "is_admin": {"BOOL": True}}}}}},
+    ],
+)
+def test_bytes_are_counted_as_the_engines_of_the_tests_count_them(row):
+    assert room.size_of(row) == size_of_item(row)
