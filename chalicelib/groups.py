@@ -99,7 +99,7 @@ GROUPS = (
     Group(
         "secrets",
         modules=("secrets",),
-        reads=_CALLER | {"resources", "holdings"},
+        reads=_CALLER | {"resources", "holdings", "groups"},
         adds=_LOG,
         changes=frozenset({"resources", "groups", "users"}),
         writes=_SESSION | {"holdings", "memberships", "group_items", "operations"},
@@ -138,7 +138,7 @@ WORKERS = (
     Group(
         "founder",
         modules=("founder",),
-        reads=frozenset({"settings", "users"}),
+        reads=frozenset({"settings", "users", "operations"}),
         adds=_LOG | {"users", "claims", "outbox"},
         writes=frozenset({"settings", "tokens"}),
         holds_private_keys=True,
@@ -147,7 +147,7 @@ WORKERS = (
     Group(
         "mailer",
         modules=("mailer",),
-        reads=frozenset({"outbox", "users", "claims"}),
+        reads=frozenset({"outbox", "users", "claims", "operations"}),
         writes=frozenset({"outbox"}),
         scans=frozenset({"outbox"}),
         follows="outbox",

@@ -22,6 +22,7 @@ from tests.beginning import Beginning  # noqa: E402
 from tests.client import Client  # noqa: E402
 from tests.make import Somebody  # noqa: E402
 
+# How long an example takes depends on the machine, and no test asserts a time (ADR 5).
 hypothesis.settings.register_profile(
     "untimed",
     deadline=None,

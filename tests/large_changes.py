@@ -167,6 +167,9 @@ SMALL: dict[str, Change] = {
     "a handed over item is shared with a group": lambda of: sharing(
         of.member, of.owned, add(of.other), new=[of.dave]
     ),
+    "another handed over item is shared with a group": lambda of: sharing(
+        of.member, of.hers, add(of.other), new=[of.dave]
+    ),
     "an item is taken from another group": lambda of: sharing(
         of.betty, of.two, remove(of.two, of.other)
     ),
@@ -184,32 +187,42 @@ SMALL: dict[str, Change] = {
 }
 """Changes that are one transaction, of what the large ones touch."""
 
-_OF_ITEM = (
-    "/resources/{0}.json?contain[secret]=1&contain[permission]=1&contain[permissions.group]=1",
-    "/secrets/resource/{0}.json",
-    "/permissions/resource/{0}.json?contain[user]=1&contain[group]=1",
-    "/users.json?filter[has-access][]={0}",
-    "/share/search-users/resource/{0}.json?contain[user_count]=1&filter[search]=te",
+VIEWS = (
+    *product(
+        (
+            "/resources/{}.json?contain[secret]=1&contain[permission]=1&contain[permissions.group]=1",
+            "/secrets/resource/{}.json",
+            "/permissions/resource/{}.json?contain[user]=1&contain[group]=1",
+            "/users.json?filter[has-access][]={}",
+            "/share/search-users/resource/{}.json?contain[user_count]=1&filter[search]=te",
+        ),
+        ("one", "two", "owned", "hers", "spare"),
+    ),
+    *product(
+        (
+            "/groups/{}.json?contain[groups_users.user]=1",
+            "/users.json?filter[has-groups][]={}",
+            "/resources.json?filter[is-shared-with-group]={}",
+        ),
+        ("team", "other"),
+    ),
+    *product(["/groups.json?filter[has-users][]={}"], ("member", "frances")),
+    *product(
+        (
+            "/resources.json?contain[secret]=1&contain[permission]=1&contain[favorite]=1",
+            "/groups.json?contain[groups_users]=1&contain[my_group_user]=1",
+            "/users.json?contain[groups_users]=1",
+            "/share/search-aros.json?contain[user_count]=1&contain[role]=1",
+        ),
+        ["one"],
+    ),
 )
-_OF_TEAM = (
-    "/groups/{0}.json?contain[groups_users.user]=1",
-    "/users.json?filter[has-groups][]={0}",
-    "/resources.json?filter[is-shared-with-group]={0}",
-)
-_OF_ALL = (
-    "/resources.json?contain[secret]=1&contain[permission]=1&contain[favorite]=1",
-    "/groups.json?contain[groups_users]=1&contain[my_group_user]=1",
-    "/users.json?contain[groups_users]=1",
-    "/share/search-aros.json?contain[user_count]=1&contain[role]=1",
-)
+"""What people look at of all that the changes touch: a path, and whose identifier it has."""
 
 
 def views(of: Tenant) -> list[str]:
-    """What people look at of all that the changes touch."""
-    items = (of.one, of.two, of.owned, of.hers, of.spare)
-    return [
-        *(path.format(item) for path, item in product(_OF_ITEM, items)),
-        *(path.format(team.id) for path, team in product(_OF_TEAM, (of.team, of.other))),
-        *(f"/groups.json?filter[has-users][]={who.id}" for who in (of.member, of.frances)),
-        *_OF_ALL,
-    ]
+    return [path.format(_id(getattr(of, name))) for path, name in VIEWS]
+
+
+def _id(named: Somebody | Team | str) -> str:
+    return named if isinstance(named, str) else named.id

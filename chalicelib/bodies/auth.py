@@ -58,4 +58,6 @@ class RefreshBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LogoutBody:
-    refresh_token: Annotated[object | Unset, unless_null, meant(uuid)] = UNSET
+    """Without a token all sessions end: so one that is null is refused, and not taken for none."""
+
+    refresh_token: Annotated[object | Unset, meant(uuid)] = UNSET

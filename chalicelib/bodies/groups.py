@@ -44,13 +44,19 @@ _RULES = {"id": uuid, "user_id": uuid, "is_admin": boolean, "delete": boolean}
 """Of what a change may have. Which of it there is decides what the change means."""
 _NO_REVISION = {"secret_revision_id": {"_required": "The secret revision is required."}}
 _NO_OBJECT = an_object.broken("row")
+_LONGEST = 255
 _LONGEST_FOLDED = 1_024
 """Bytes of a claim's value."""
 
 
 def _folded_length(name: Any) -> int:
-    """Bytes of the folded form, which may be longer than the name; 1 of what is no text."""
-    return len(folded(name).encode(errors="surrogatepass")) if isinstance(name, str) else 1
+    """Bytes of the folded form, which may be longer than the name.
+
+    1 of what another rule refuses: no text, or one that would take long to fold.
+    """
+    if not isinstance(name, str) or len(name) > _LONGEST:
+        return 1
+    return len(folded(name).encode(errors="surrogatepass"))
 
 
 Name = Annotated[
@@ -58,7 +64,7 @@ Name = Annotated[
     absent_is_empty.saying("The name should not be empty."),
     not_empty,
     utf8_extended,
-    max_length(255),
+    max_length(_LONGEST),
     Rule("_empty", "The {field} should not be empty.", lambda name: _folded_length(name) > 0),
     Rule(
         "maxLength",

@@ -10,6 +10,7 @@ from chalicelib.domain.folding import folded
 from chalicelib.domain.roles import BUILT_IN
 
 INVALID = "The role could not be saved."
+_LONGEST = 50
 
 
 def comparable(name: str) -> str:
@@ -20,12 +21,17 @@ def comparable(name: str) -> str:
 _RESERVED = {comparable(role.name) for role in BUILT_IN}
 
 
+def _is_compared(name: Any) -> bool:
+    """Whether it is a name that no other rule refuses; a very long one would take long to fold."""
+    return isinstance(name, str) and len(name) <= _LONGEST
+
+
 def _is_free(name: Any) -> bool:
-    return not isinstance(name, str) or comparable(name) not in _RESERVED
+    return not _is_compared(name) or comparable(name) not in _RESERVED
 
 
 def _is_seen(name: Any) -> bool:
-    return not isinstance(name, str) or comparable(name) != ""
+    return not _is_compared(name) or comparable(name) != ""
 
 
 seen = Rule("_empty", "The {field} should not be empty.", _is_seen)
@@ -34,4 +40,6 @@ reserved_role = Rule("reservedRole", "The {field} is the one of a built-in role.
 
 @dataclass(frozen=True, slots=True)
 class RoleBody:
-    name: Annotated[str, absent_is_empty, not_empty, utf8, max_length(50), seen, reserved_role]
+    name: Annotated[
+        str, absent_is_empty, not_empty, utf8, max_length(_LONGEST), seen, reserved_role
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -200,7 +200,10 @@ def _shown(query: Query, trees: OwnTrees) -> Callable[[Seen, Permission], views.
 
 def _count_trees(page: Sequence[views.ResourceJson], trees: OwnTrees) -> None:
     """Say of resources that groups have whether they are in one tree all the same."""
-    personal = trees.personal_among(shown["id"] for shown in page)
+    _mark(page, trees.personal_among(shown["id"] for shown in page))
+
+
+def _mark(page: Sequence[views.ResourceJson], personal: Collection[str]) -> None:
     for shown in page:
         if shown["id"] in personal:
             shown["personal"] = True
@@ -242,7 +245,7 @@ def _permitted(page: Sequence[views.ResourceJson], aro: str) -> set[str]:
 def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
     shown, trees = views.changed(seen, _strongest(actor, seen)), OwnTrees(actor)
     trees.note(seen.row)
-    _count_trees([shown], trees)
+    _mark([shown], trees.personal_now([shown["id"]]))
     return shown
 
 

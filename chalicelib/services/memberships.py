@@ -10,6 +10,7 @@ from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables import reading
 from chalicelib.tables.base import Key, RawRow
+from chalicelib.tables.decisions import Versions
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.operations import Change, require_applied, require_finished
@@ -86,9 +87,9 @@ def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
     found = zip(group_ids, firsts, strict=True)
     lonely = [group_id for group_id, two in found if len(two) == 1 and group_id in groups]
     firsts = reading.together(*_first_two(lonely))
-    require_shown_whole([groups[group_id] for group_id in lonely])
-    found = zip(lonely, firsts, strict=True)
-    return {group_id: UserId(two[0]["user_id"]["S"]) for group_id, two in found if len(two) == 1}
+    sole = {id_: two for id_, two in zip(lonely, firsts, strict=True) if len(two) == 1}
+    require_shown_whole([groups[group_id] for group_id in sole], [*sole.values()])
+    return {group_id: UserId(one["user_id"]["S"]) for group_id, [one] in sole.items()}
 
 
 def _first_two(group_ids: Iterable[GroupId]) -> list[Callable[[], list[RawRow]]]:
@@ -106,9 +107,34 @@ def shown(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:
     return reading.together(*(partial(reading.query, Membership, row["id"]["S"]) for row in groups))
 
 
-def require_shown_whole(groups: Sequence[RawRow]) -> None:
-    """Begin again if one of the groups has changed since it was read, before its members."""
-    reading.require_unchanged({Group.by_id(row["id"]["S"]): version_in(row) for row in groups})
+def versions(group_ids: Iterable[str]) -> Versions:
+    """The versions of groups, to say afterwards whether their members are still the same.
+
+    Members are also asked for by users' rows, which come in many calls.
+    """
+    keys = [Group.by_id(group_id) for group_id in group_ids]
+    rows = reading.read(keys)
+    return {key: rows.version(key) for key in keys}
+
+
+def require_shown_whole(groups: Sequence[RawRow], members: Sequence[Sequence[RawRow]]) -> None:
+    """Begin again if these were at no moment the members of the groups, read before them.
+
+    A group's version also rises with what it has. So of those whose version has risen the
+    members are read once more.
+    """
+    now = reading.read(Group.by_id(row["id"]["S"]) for row in groups)
+    moved = []
+    for row, shown_of in zip(groups, members, strict=True):
+        key = Group.by_id(row["id"]["S"])
+        group, guard = now.raw(key), now.guard(key)
+        if group is None or "operation" in group or (guard and guard.is_committed):
+            raise Stale
+        if version_in(group) != version_in(row):
+            moved.append((key.hash_key, shown_of))
+    again = reading.together(*(partial(reading.query, Membership, id_) for id_, _ in moved))
+    if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):
+        raise Stale
 
 
 def user_holders(permissions: Mapping[str, Permission]) -> set[UserId]:

@@ -63,7 +63,7 @@ def _groups(claims: Iterable[Claim], text: str | None) -> list[RawRow]:
 
 def _with_members(groups: list[RawRow]) -> list[FoundGroup]:
     members = memberships.shown(groups)
-    memberships.require_shown_whole(groups)
+    memberships.require_shown_whole(groups, members)
     return [
         FoundGroup(Group.from_raw(group), [Membership.from_raw(row) for row in rows])
         for group, rows in zip(groups, members, strict=True)

@@ -63,9 +63,12 @@ def tally(caller: Caller, rows: Rows) -> Key | None:
 
 
 def count_back(tx: Transaction, counted: Key | None) -> None:
-    """Take back what was counted of a sign-in that has ended well. Other minutes keep theirs."""
+    """Take back what was counted of a sign-in that has ended well, never below nothing.
+
+    It is taken from this minute's count, also where the nonce was counted in the one before.
+    """
     if counted is not None:
-        tx.update(counted, Token.failures.add(-1), provided=Token.kind == SOURCE)
+        tx.update(counted, Token.failures.add(-1), provided=Token.failures > 0)
 
 
 def _hash(caller: Caller) -> str:

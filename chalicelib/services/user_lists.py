@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
@@ -14,7 +15,7 @@ from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.roles import ADMIN
-from chalicelib.services import access, roles
+from chalicelib.services import access, memberships, roles
 from chalicelib.services.roles import Known
 from chalicelib.tables import reading
 from chalicelib.tables.base import RawRow, Table
@@ -62,8 +63,12 @@ def search(
     """Return, in no order, what `show` makes of whom the actor may see and asks for."""
     if wanted.resource_id is not None:
         return _with_access(actor, ResourceId(wanted.resource_id), wanted, show)
-    ids, known = reading.together(everybody, roles.read)
-    return among(ids, actor, wanted, show, known)
+    ids, known, groups = reading.together(
+        everybody, roles.read, partial(memberships.versions, wanted.groups)
+    )
+    found = among(ids, actor, wanted, show, known)
+    reading.require_unchanged(groups)
+    return found
 
 
 def among(
@@ -169,8 +174,10 @@ def _with_access(
         has_access = user["id"]["S"] in holders or holders & user["groups"]["M"].keys()
         return make(table, user) if has_access else None
 
-    found = reading.gather(User, everybody(), make_holder)
-    reading.require_unchanged({resource.key: int(resource.version)})
+    groups = memberships.group_holders(resource.permissions)
+    ids, versions = reading.together(everybody, partial(memberships.versions, groups))
+    found = reading.gather(User, ids, make_holder)
+    reading.require_unchanged({**versions, resource.key: int(resource.version)})
     return found
 
 

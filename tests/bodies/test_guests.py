@@ -243,16 +243,9 @@ def test_sign_in_bodies_refuse_nothing():
     assert read(LogoutBody, "x").refresh_token is UNSET
 
 
-@pytest.mark.parametrize(
-    ("body", "name"),
-    [
-        (RefreshBody, "user_id"),
-        (RefreshBody, "refresh_token"),
-        (LogoutBody, "refresh_token"),
-    ],
-)
-def test_a_token_that_is_null_was_not_sent(body, name):
-    assert getattr(read(body, {name: None}), name) is UNSET
+@pytest.mark.parametrize("name", ["user_id", "refresh_token"])
+def test_a_token_that_is_null_was_not_sent(name):
+    assert getattr(read(RefreshBody, {name: None}), name) is UNSET
 
 
 def test_sign_in_bodies_do_not_show_what_they_hold():

@@ -132,6 +132,14 @@ def test_who_has_access_in_another_way_has_it_all_the_time(ada, betty, carol, vi
         assert seen.body if "has-id" not in view else len(seen.body) == 1, order.order
 
 
+def test_a_change_of_what_ones_own_group_has_and_of_what_else_it_gets(ada, race):
+    """I14, RA05: done once, though its answer tells of a group that changes meanwhile"""
+    own = make.group(ada, name="own")
+    resource_id, other = make.resource(own), make.resource(ada)
+
+    assert race(renaming(ada, resource_id), sharing(ada, other, add(own))) == {(200, 200)}
+
+
 def test_the_end_of_a_groups_access_and_a_new_member(ada, betty, carol, team, race):
     """RA12, I1"""
     resource_id = make.resource(ada, {team: READ})
