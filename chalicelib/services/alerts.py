@@ -7,23 +7,42 @@ from collections.abc import Iterator
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.settings import settings
+from chalicelib.tables import reading
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.tokens import ALERT, Token, token_hash
 from chalicelib.tables.users import User
 
+HOUR = 3600
 _REUSED = "token-reused"
 """The mail to the user whose session was ended."""
 _REUSED_OF_USER = "token-reused-of-user"
 """The mail that tells administrators of it."""
 
 
-def token_reused(user: User, caller: Caller) -> Iterator[Mail]:
-    """Yield the mails of a refresh token that came a second time, and ended its session.
+def is_due(user: User) -> bool:
+    """Whether nobody was told of a session of this user within the hour.
+
+    A user can have as many sessions of their own ended as they like, and must not bury others
+    in mails by that.
+    """
+    return reading.find(Token.by_hash(_hour_of(user))) is None
+
+
+def token_reused(user: User, caller: Caller) -> Iterator[Token | Mail]:
+    """Yield what tells of a refresh token that came a second time, and ended its session.
+
+    It is a note that it was told within this hour, and the mails.
 
     The second use may be the thief's or the user's: its network address is told as no more
     than that. Who is suspended gets no mail, as with every other.
     """
+    yield Token(_hour_of(user), kind=ALERT, expires=clock.timestamp() + 2 * HOUR)
     told = {"first_name": user.first_name, "source": caller.source}
     if user.may_sign_in(clock.now()):
         yield Mail.to(user.username, _REUSED, **told, link=f"{settings.base_url}/auth/login")
     link = f"{settings.base_url}/app/users/view/{user.id}"
     yield Mail.to(ADMINISTRATORS, _REUSED_OF_USER, **told, link=link)
+
+
+def _hour_of(user: User) -> str:
+    return token_hash(ALERT, f"{user.id}@{clock.timestamp() // HOUR}")

@@ -277,17 +277,19 @@ def _is_answer_lost(row: Token, rows: Rows) -> bool:
 
 def _end_stolen(row: Token, user: User, caller: Caller) -> None:
     """End the session of a stolen token, and have its user and the administrators told."""
-    _end(row, user, alerts.token_reused(user, caller))
+    if alerts.is_due(user):
+        _end(row, user, alerts.token_reused(user, caller))
+    _end(row, user)  # where that was told before, or of another session in this moment
     _alert("refresh token reused", user.id, caller)
 
 
-def _end(row: Token, user: User, mails: Iterable[Mail] = ()) -> None:
-    """End the session of a refresh token, and send mails of it, unless it has ended before."""
+def _end(row: Token, user: User, told: Iterable[Token | Mail] = ()) -> None:
+    """End the session of a refresh token, and have it told, unless it has ended before."""
     standing = Token.unspent(BEARER, clock.timestamp()) & (Token.epoch == user.session_epoch)
     with suppress(Stale), Transaction() as tx:
         tx.update(_session_of(row), Token.spent.set(clock.now()), provided=standing)
-        for mail in mails:
-            tx.create(mail)
+        for each in told:
+            tx.create(each)
 
 
 def _session_of(row: Token) -> Key:

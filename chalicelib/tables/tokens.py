@@ -24,6 +24,7 @@ LOGIN = "login"
 CHALLENGE = "challenge"
 SOURCE = "source"
 CREATION = "creation"
+ALERT = "alert"
 """What a client names by an idempotency key (`creations.py`)."""
 
 

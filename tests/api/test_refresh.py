@@ -178,6 +178,27 @@ def test_a_theft_is_told_of_once_however_often_the_token_comes(
     assert told() == ALERTS
 
 
+def test_thefts_of_one_user_are_told_of_once_an_hour(
+    api: Client,
+    betty: Somebody,
+    tokens: logins.Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """AU30: each ends its session all the same"""
+    time.now = time.now.replace(minute=0)
+    second, later = session_of(betty), session_of(betty)
+    steal(api, betty, tokens, time)
+    steal(api, betty, second, time)
+
+    assert told() == ALERTS
+    assert not signed_in(Client(), second.access_token)
+
+    time.pass_by(hours=1)
+    steal(api, betty, later, time)
+    assert told() == sorted(2 * ALERTS)
+
+
 def test_who_is_suspended_gets_no_mail_of_a_stolen_token_and_administrators_do(
     api: Client,
     betty: Somebody,
