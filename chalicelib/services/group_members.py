@@ -24,7 +24,7 @@ Items = Mapping[ResourceId, Resource]
 """What is shared with a group."""
 
 MOST_GROUPS = 1_000
-"""Groups one user belongs to: his row has room for some more, besides all that else is in it."""
+"""Groups one user belongs to: their row has room for some more, besides all that else is in it."""
 MOST_MEMBERS = 5_000
 """Users of one group: what is shared with it comes with a secret for each, in one request."""
 NOBODY = "The user does not exist."

@@ -85,10 +85,10 @@ def open_nonce(armored: object) -> str | None:
 
 
 def issue_nonce(owner: KeyOwner, caller: Caller) -> str:
-    """Stage 1: a nonce for the user, encrypted to his key and signed by ours.
+    """Stage 1: a nonce for the user, encrypted to their key and signed by ours.
 
     It counts against its source until it is spent: whoever knows a fingerprint has us encrypt
-    and store for him.
+    and store for them.
     """
     nonce = new_id()
     now = clock.timestamp()
