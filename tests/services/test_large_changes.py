@@ -30,8 +30,8 @@ slow = pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes mi
 
 Seen = tuple[int, Any]
 EVERY_PAIR = [*product(LARGE, SMALL)]
-SOME_PAIRS = EVERY_PAIR[::8]
-"""Each large change with a small one or two, and each small one with a large one."""
+SOME_PAIRS = EVERY_PAIR[::15]
+"""Each large change with a small one."""
 pairs = pytest.mark.parametrize(("large", "small"), EVERY_PAIR if PROVING else SOME_PAIRS)
 
 
@@ -122,7 +122,7 @@ def test_everybody_sees_what_is_committed(store, time, large):
     shown = {path for (_, path), (status, _) in zip(looks, started, strict=True) if status == 200}
     assert shown == {*views(tenant)}
     deaths = [*kill_points(len(trial.calls))]
-    moments = [partial(dying, deaths[at]) for at in some_of(len(deaths), large)]
+    moments = [partial(dying, deaths[at]) for at in range(len(deaths)) if PROVING]
     for die in (after_commit, *moments):
         trial.restart()
         die(trial.ask)
@@ -134,7 +134,7 @@ def test_everybody_sees_what_is_committed(store, time, large):
 
 
 @slow
-@pytest.mark.parametrize("at", range(len(VIEWS)))
+@pytest.mark.parametrize("at", range(0, len(VIEWS), 1 if PROVING else 3))
 def test_who_looks_meanwhile_sees_before_or_after(store, time, at):
     """I13: the whole change comes between any two reads of a view"""
     name = "all but its manager leave the large team"
