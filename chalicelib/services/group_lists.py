@@ -123,16 +123,12 @@ def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
 def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
     members = memberships.shown(groups) if details.members else [()] * len(groups)
     seen = [Seen(*each) for each in zip(groups, members, strict=True)]
-    users, _ = reading.together(
-        partial(_by_id, User, _users_in(seen, details)),
-        partial(_require_whole, seen if details.members else ()),
+    is_whole = partial(memberships.require_shown_whole, groups, members)
+    users, *_ = reading.together(
+        partial(_by_id, User, _users_in(seen, details)), *([is_whole] if details.members else [])
     )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
     return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
-
-
-def _require_whole(seen: Iterable[Seen]) -> None:
-    memberships.require_shown_whole([each[0] for each in seen], [each[1] for each in seen])
 
 
 def _users_in(seen: Iterable[Seen], details: Details) -> Iterator[str]:

@@ -127,7 +127,7 @@ def _all_holdings(
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
 ) -> dict[ResourceId, RawRow]:
-    """The same, once what is committed for the actor or for one of their groups is written."""
+    """What the actor holds, once what is committed for them or one of their groups is written."""
     access.finish_what_is_given(actor)
     holdings, groups = reading.together(
         partial(_holdings_by_item, actor, wanted, with_secrets),
@@ -135,8 +135,7 @@ def _all_holdings(
     )
     rows = [row for group_id in actor.groups if (row := groups.raw(Group.by_id(group_id)))]
     require_applied(*(Group.from_raw(row) for row in rows if is_marked(row)))
-    found: dict[ResourceId, RawRow] = holdings
-    return found
+    return dict(holdings)
 
 
 def _holdings_by_item(

@@ -113,8 +113,9 @@ class Change(Transaction):
         for row in self._rested.values():
             whole.require(row.is_unchanged())
         whole.join(self._following)
-        room.require(whole.items_by_key(), self._rested)
-        if _fits(whole.items()):
+        items = whole.items_by_key()
+        room.require(items, self._rested)
+        if _fits([item for _, item in items]):
             whole.commit()
         else:
             self._commit_in_steps()

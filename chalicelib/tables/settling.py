@@ -35,17 +35,21 @@ def settled(table: type[Table], rows: list[RawRow]) -> Iterable[RawRow]:
 
 def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple[Key, Counted]]:
     """The rows of one table as they count, each with its key."""
+    return _counted(fetching.by_key(table, rows))
+
+
+def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
     locked = {}
-    for key, row in fetching.by_key(table, rows):
+    for key, row in rows:
         if _MARK in row:
             locked[key] = row
         else:
             yield key, Counted(row)
     if locked:
-        yield from _counted(locked)
+        yield from _counted_locked(locked)
 
 
-def _counted(locked: Mapping[Key, RawRow]) -> Iterator[tuple[Key, Counted]]:
+def _counted_locked(locked: Mapping[Key, RawRow]) -> Iterator[tuple[Key, Counted]]:
     """Rows that were locked when they were read, as the headers of the operations have it."""
     parts = fetching.read(key for row in locked.values() for key in _header_and_line(row))
     unknown = {}
@@ -72,16 +76,13 @@ def _counted_again(locked: Mapping[Key, RawRow]) -> Iterator[tuple[Key, Counted]
 
     A row that is still locked by it counts as it stands.
     """
-    again = {}
+    again = []
     for key, row in fetching.read(locked).items():
         if row.get(_MARK) == locked[key][_MARK]:
             yield key, Counted(row, Guard(row[_MARK]["S"], is_committed=False))
-        elif _MARK in row:
-            again[key] = row
         else:
-            yield key, Counted(row)
-    if again:
-        yield from _counted(again)
+            again.append((key, row))
+    yield from _counted(again)
 
 
 def _header_and_line(row: RawRow) -> tuple[Key, Key]:
