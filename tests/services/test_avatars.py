@@ -17,6 +17,7 @@ from chalicelib.objects.avatars import Note
 from chalicelib.services import avatars, sweeper
 from chalicelib.settings import settings
 from tests import make, people
+from tests.beginning import remove_pictures
 from tests.client import Client, Response
 from tests.hooks import (
     ALWAYS,
@@ -37,18 +38,6 @@ from tests.scheduler import races
 CALLS = 4
 """Of an upload, to the tables."""
 OTHER = written(plain(colour=RED))
-
-
-@pytest.fixture(autouse=True)
-def _no_pictures(store: object) -> None:
-    """Those of other tests are gone, as their users are."""
-    remove_all()
-
-
-def remove_all() -> None:
-    swept()
-    for avatar_id in stored():
-        objects.remove(AvatarId(avatar_id))
 
 
 def avatar_of(who: Somebody) -> str | None:
@@ -136,7 +125,7 @@ def test_of_two_pictures_sent_at_once_one_stays(store):
     """RA05: of avatars"""
     for race in races(limit=30, sampled=10):
         store.empty()
-        remove_all()
+        remove_pictures()
         people.start_again()
         ada, betty = make.user("ada", admin=True), make.user("betty")
         outcomes = race.run(
@@ -190,7 +179,7 @@ def test_a_process_that_dies_leaves_a_profile_that_leads_to_a_picture(api, store
     """FT01, FT02: of the row"""
     for killing in kill_points(CALLS):
         store.empty()
-        remove_all()
+        remove_pictures()
         people.start_again()
         betty = make.user("betty")
         betty.client.get("/users/me.json")  # so that the keys of tokens are known

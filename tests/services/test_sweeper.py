@@ -101,14 +101,6 @@ DAMAGES: dict[str, Callable[[str], object]] = {
 }
 
 
-@pytest.fixture(autouse=True)
-def _no_pictures(store: Storage) -> None:
-    for avatar_id in stored():
-        objects.remove(AvatarId(avatar_id))
-    for note in settings.avatar_folder.glob(f"{objects.NOTES}/*"):  # type: ignore[union-attr]
-        note.unlink()
-
-
 def left_behind(who: Somebody, content: bytes | None = None) -> AvatarId:
     """An avatar somebody was about to have when the process died ten minutes ago."""
     note = Note(who.id, None, AvatarId(new_id()))
