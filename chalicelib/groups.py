@@ -14,6 +14,7 @@ class Right(Enum):
     READ = ("GetItem", "BatchGetItem", "Query", "ConditionCheckItem")
     ADD = ("PutItem",)
     CHANGE = ("UpdateItem",)
+    REMOVE = ("DeleteItem",)
     WRITE = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
     SCAN = ("Scan",)
 
@@ -28,6 +29,8 @@ class Group:
     """Tables whose rows are written and then left alone, as logs and mails are."""
     changes: frozenset[str] = frozenset()
     """Tables whose rows are changed, and neither made nor removed."""
+    removes: frozenset[str] = frozenset()
+    """Tables whose rows are removed, and neither made nor changed."""
     writes: frozenset[str] = frozenset()
     scans: frozenset[str] = frozenset()
     """Tables read from end to end, which no request does."""
@@ -48,6 +51,7 @@ class Group:
             Right.READ: self.reads,
             Right.ADD: self.adds,
             Right.CHANGE: self.changes,
+            Right.REMOVE: self.removes,
             Right.WRITE: self.writes,
             Right.SCAN: self.scans,
         }
@@ -93,16 +97,16 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
         adds=frozenset({"settings"}),
         changes=frozenset({"users"}),
+        removes=frozenset({"claims"}),
         writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
         leaves_answers=True,
     ),
     Group(
         "secrets",
         modules=("secrets",),
-        reads=_CALLER | {"resources", "holdings", "groups"},
+        reads=_CALLER | {"resources", "holdings"},
         adds=_LOG,
-        changes=frozenset({"resources", "groups", "users"}),
-        writes=_SESSION | {"holdings", "memberships", "group_items", "operations"},
+        writes=_SESSION,
     ),
     Group(
         "groups",
@@ -130,6 +134,7 @@ WORKERS = (
         modules=("sweeper",),
         reads=frozenset({"operations", "users", "groups", "resources"}),
         changes=frozenset({"users", "resources", "groups"}),
+        removes=frozenset({"claims"}),
         writes=frozenset({"holdings", "memberships", "group_items", "operations"}),
         scans=frozenset({"operations"}),
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),

@@ -299,11 +299,11 @@ def _versions_count(stored: Stored) -> Iterator[Violation]:
 
 
 def _operations_are_complete(stored: Stored) -> Iterator[Violation]:
-    """After settling: a name that is left is of an operation whose lines are not all there."""
+    """After settling: a lock that is left is of an operation whose lines are not all there."""
     for table in ("resources", "groups", "users"):
         for row in stored.rows(table):
-            if row["operation"] is not None:
-                yield Violation("I13", row["id"], "it names an operation that is not complete")
+            if row["lock"] is not None:
+                yield Violation("I13", row["id"], "an operation that is not complete holds it")
 
 
 def _secrets_are_of_one_revision(stored: Stored) -> Iterator[Violation]:

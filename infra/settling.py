@@ -1,7 +1,7 @@
 """The state in which rows would be found: large changes carried out that are committed.
 
-Whoever meets a row that names an operation finishes the operation first, and ends one that is
-not committed. This does the same with rows in memory, for checks over whole tables.
+Who reads a locked row counts it as the operation leaves it, if that is committed. This does the
+same with rows in memory, for checks over whole tables.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from chalicelib.settings import settings
 from chalicelib.tables.base import RawRow, every_table
-from chalicelib.tables.parts import Part
-from chalicelib.tables.updates import updated
+from chalicelib.tables.parts import Part, header_key
+from chalicelib.tables.versioned import LOCK
 
 Tables = dict[str, list[RawRow]]
 _OPERATIONS = "operations"
@@ -25,40 +25,36 @@ def settled(tables: Tables) -> Tables:
         staged[row["operation"]["S"]].append(Part.from_raw(row))
     rows = {name: {_key(name, row): row for row in found} for name, found in tables.items()}
     for operation, parts in staged.items():
-        parts.sort(key=lambda part: part.number)
-        _end(rows, operation, parts)
+        _end(rows, operation, sorted(parts, key=lambda part: str(part.part)))
     return {name: list(found.values()) for name, found in rows.items()}
 
 
 def _end(rows: dict[str, dict[Any, RawRow]], operation: str, parts: list[Part]) -> None:
-    header = parts[0] if parts[0].number == 0 else None
+    header = parts[0] if parts[0].key == header_key(operation) else None
     if header is None or not header.committed:
-        _free(rows, operation)
+        _release(rows, operation)
         return
-    left = [part for part in parts if part.number > int(header.done)]
-    if len(left) != int(header.lines) - int(header.done):
+    left = [part for part in parts if str(part.part) > str(header.done)]
+    if len(left) != int(header.lines) - int(header.written):
         return
     for line in left:
         _carry_out(rows[line.table], line)
-    targets, key = rows[header.table], _key(header.table, header.target_key.raw())
-    targets[key] = {n: v for n, v in targets[key].items() if n != "operation"}
 
 
-def _free(rows: dict[str, dict[Any, RawRow]], operation: str) -> None:
+def _release(rows: dict[str, dict[Any, RawRow]], operation: str) -> None:
     for found in rows.values():
         for key, row in found.items():
-            if row.get("guard") == {"S": operation}:
-                found[key] = {n: v for n, v in row.items() if n not in ("guard", "guard_part")}
+            if row.get(LOCK) == {"S": operation}:
+                found[key] = {n: v for n, v in row.items() if n != LOCK}
 
 
 def _carry_out(rows: dict[Any, RawRow], line: Part) -> None:
-    key = _key(line.table, line.row or {})
-    if line.verb == "Put":
-        rows[key] = dict(line.row or {})
-    elif line.verb == "Delete":
+    key = _key(line.table, line.subject.raw())
+    after = line.write().carried_out(rows.get(key))
+    if after is None:
         rows.pop(key, None)
     else:
-        rows[key] = updated(rows[key], line)
+        rows[key] = after
 
 
 def _key(name: str, row: RawRow) -> tuple[str, ...]:

@@ -42,11 +42,13 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
-    """What guarded a user's row when it was read (`tables/guards.py`)."""
+class Lock:
+    """The operation that held a row when it was read (`tables/operations.py`)."""
 
     operation: str
-    is_committed: bool
+    is_committed: bool = False
+    is_closed: bool = False
+    """Whether what belongs to the row is being read for good: nothing may be added to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,4 +63,5 @@ class Actor:
     """Groups the user belongs to, each with whether he manages it."""
     session: Session | None = None
     caller: Caller = field(default_factory=Caller)
-    guard: Guard | None = None
+    lock: Lock | None = None
+    """What held the user's row."""

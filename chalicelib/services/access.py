@@ -10,7 +10,7 @@ from chalicelib.domain.errors import Forbidden, NotFound, Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import memberships
-from chalicelib.tables import guards, operations, reading
+from chalicelib.tables import parts, reading
 from chalicelib.tables.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -50,19 +50,9 @@ def require(
 
 
 def _belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
-    yield User.belongs_to(actor.id, group_id, actor.guard)
-    if actor.guard is not None:
-        yield guards.is_no_further(actor.guard)
-
-
-def finish_what_is_given(actor: Actor) -> None:
-    """Write what the actor was given by a change that is committed, and begin again.
-
-    For who misses something that the actor has. Only the actor's own row tells of a change in
-    which they join a group.
-    """
-    if actor.guard is not None and operations.finish_committed([actor.guard.operation]):
-        raise Stale
+    yield User.belongs_to(actor.id, group_id, actor.lock)
+    if actor.lock is not None and not actor.lock.is_committed:
+        yield parts.is_not_committed(actor.lock.operation)
 
 
 def require_same_groups(actor: Actor) -> None:

@@ -28,7 +28,7 @@ from chalicelib.tables.base import Key
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 
@@ -114,11 +114,9 @@ def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[
     keys = [Resource.by_id(ResourceId(item_id)) for item_id in item_ids]
     rows = reading.read([*keys, *others])
     found = [item for key in keys if (item := rows.find(Resource, key.hash_key))]
-    require_finished(*found)
     items = {ResourceId(item.id): item for item in found if _names(item, gone)}
     staying = {g for i in items.values() for g in memberships.group_holders(i.permissions)}
     groups = groups_by_id(staying.difference(gone))
-    require_finished(*groups.values())
     return Departure(frozenset(gone), items, groups), rows
 
 

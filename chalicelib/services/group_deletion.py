@@ -21,7 +21,7 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
@@ -85,8 +85,6 @@ def _require_deletable(actor: Actor, group: str) -> Group:
     if group_id is None:
         raise Invalid("The group identifier should be a valid UUID.")
     row = reading.read([Group.by_id(group_id)]).find(Group, group_id)
-    if row is not None:
-        require_finished(row)
     if row is None or row.deleted:
         # Who managed it when he was asked who he is has ceased to.
         raise NotFound(MISSING) if actor.is_admin else Forbidden(DENIED)
@@ -101,7 +99,6 @@ def _read(group: Group) -> _Leaving:
     user_ids = [member.user_id for member in members]
     departure, rows = departures.read([group.id], item_ids, *map(User.by_id, user_ids))
     users = people.among(rows, user_ids)
-    require_finished(*users.values())
     return _Leaving(group, users, departure)
 
 

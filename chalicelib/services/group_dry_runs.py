@@ -11,14 +11,13 @@ from chalicelib.bodies.groups import GroupUpdateBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
-from chalicelib.services import access, group_members, people
+from chalicelib.services import group_members, people
 from chalicelib.services.group_members import item, items_among, unreached
 from chalicelib.services.group_updates import Messages, require_changeable
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import require_applied
 from chalicelib.tables.users import User
 
 
@@ -40,11 +39,9 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
     candidates = bodies.read_candidates(draft)
     if not actor.groups.get(GroupId(row.id)):
         return DryRun([], {})
-    require_applied(row)
     item_ids = GroupItem.ids_of(GroupId(row.id))
     rows = reading.read([*map(User.by_id, candidates), *map(item, item_ids)])
     users, items = people.among(rows, candidates), items_among(rows, item_ids)
-    require_applied(*users.values(), *items.values())
     for user_id, position in candidates.items():
         _require_candidate(users.get(user_id), position)
     needed = [
@@ -70,6 +67,5 @@ def _own_secrets(actor: Actor, item_ids: Iterable[ResourceId]) -> Messages:
     holdings = {item_id: rows.find(Holding, actor.id, item_id) for item_id in wanted}
     secrets = {item_id: each.secret_data for item_id, each in holdings.items() if each}
     if secrets.keys() != holdings.keys():
-        access.finish_what_is_given(actor)
         raise Stale
     return secrets

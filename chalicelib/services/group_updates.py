@@ -29,7 +29,7 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.users import Belonging, User
 
 DENIED = "You are not authorized to access that location."
@@ -80,7 +80,6 @@ def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     """
     row = require_changeable(actor, group)
     asked = _asked(actor, row, draft)
-    require_finished(row)
     stored = _read(actor, row, asked)
     members, given = _decide(stored, asked)
     changed = _renamed(actor, row, asked.name)
@@ -122,8 +121,6 @@ def _read(actor: Actor, group: Group, asked: _Asked) -> _Stored:
     claims = [] if asked.name is None else [groups.claim_of(asked.name)]
     rows = reading.read([*map(User.by_id, user_ids), *map(item, item_ids), *claims])
     users, items = people.among(rows, user_ids), items_among(rows, item_ids)
-    concerned = _concerned(members, asked.changes) & users.keys()
-    require_finished(*(users[user_id] for user_id in concerned), *items.values())
     if asked.name is not None and groups.is_taken(rows, asked.name, group.id):
         raise Invalid(INVALID, {"name": groups.TAKEN})
     return _Stored(group, members, users, items)
@@ -143,14 +140,6 @@ def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, li
     if bool(own and own.is_admin) != actor.groups.get(group_id, False):
         raise Stale
     return members, items
-
-
-def _concerned(members: Roster, changes: Changes) -> set[UserId]:
-    """The users whose memberships are to change."""
-    named = {change.membership_id for change in changes.roles}
-    named |= {change.membership_id for change in changes.removals}
-    present = {user_id for user_id, belonging in members.items() if belonging.id in named}
-    return present | {addition.user_id for addition in changes.additions}
 
 
 def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Messages]]:

@@ -18,7 +18,7 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
@@ -36,7 +36,6 @@ def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
     _require_fit(body, rows)
     users = people.among(rows, [member.user_id for member in body.groups_users])
     roster = _roster(body.groups_users, users)
-    require_finished(*users.values())
     group = _new_group(actor, body.name)
     _write(actor, group, roster, users)
     tell(actor, group)

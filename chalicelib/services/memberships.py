@@ -13,10 +13,10 @@ from chalicelib.tables.base import Key, RawRow
 from chalicelib.tables.decisions import Versions
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_applied, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
-from chalicelib.tables.versioned import is_marked, version_in
+from chalicelib.tables.versioned import version_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,6 @@ def read(group_ids: Iterable[GroupId], *others: Key) -> tuple[Members, Rows]:
     wanted = sorted(set(group_ids))
     rows = reading.read([*map(Group.by_id, wanted), *others])
     found = {group_id: rows.find(Group, group_id) for group_id in wanted}
-    require_finished(*(group for group in found.values() if group))
     groups = {id_: group for id_, group in found.items() if group and not group.deleted}
     users = users_of(groups)
     if not all(users.values()):  # every group has members: this one was deleted meanwhile
@@ -83,7 +82,6 @@ def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
         partial(reading.read, map(Group.by_id, group_ids)), *_first_two(group_ids)
     )
     groups = {id_: row for id_ in group_ids if (row := rows.raw(Group.by_id(id_)))}
-    require_applied(*(Group.from_raw(row) for row in groups.values() if is_marked(row)))
     found = zip(group_ids, firsts, strict=True)
     lonely = [group_id for group_id, two in found if len(two) == 1 and group_id in groups]
     firsts = reading.together(*_first_two(lonely))
@@ -100,10 +98,8 @@ def _first_two(group_ids: Iterable[GroupId]) -> list[Callable[[], list[RawRow]]]
 def shown(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:
     """The memberships of each of these groups, to be shown.
 
-    Of a large change they are written one after the other. So what is committed is finished
-    first, and `require_shown_whole` says afterwards whether one was committed meanwhile.
+    `require_shown_whole` says afterwards whether some were changed meanwhile.
     """
-    require_applied(*(Group.from_raw(row) for row in groups if is_marked(row)))
     return reading.together(*(partial(reading.query, Membership, row["id"]["S"]) for row in groups))
 
 
@@ -127,10 +123,7 @@ def require_shown_whole(groups: Sequence[RawRow], members: Sequence[Sequence[Raw
     moved = []
     for row, shown_of in zip(groups, members, strict=True):
         key = Group.by_id(row["id"]["S"])
-        group, guard = now.raw(key), now.guard(key)
-        if group is None or "operation" in group or (guard and guard.is_committed):
-            raise Stale
-        if version_in(group) != version_in(row):
+        if now.version(key) != version_in(row):
             moved.append((key.hash_key, shown_of))
     again = reading.together(*(partial(reading.query, Membership, id_) for id_, _ in moved))
     if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):

@@ -22,12 +22,10 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key, RawRow, Table
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
-from chalicelib.tables.operations import require_applied
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.settling import Counted
-from chalicelib.tables.versioned import is_marked
 
 Shown = TypeVar("Shown")
 Permission = tuple[str, RawRow]
@@ -65,7 +63,6 @@ def search(
     holdings = _all_holdings(actor, wanted, with_secrets)
     holders = holders_of(actor)
     settings: dict[Key, Counted] = {}
-    unfinished: list[Resource] = []
     unseen: list[RawRow] = []
 
     def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
@@ -78,15 +75,12 @@ def search(
             return None
         if not _is_wanted(row, permission[1], wanted):
             return None
-        if with_secrets and "operation" in row:
-            unfinished.append(Resource.from_raw(row))
         seen = Seen(row, holdings[row["id"]["S"]])
-        if with_secrets and "operation" not in row:
+        if with_secrets:
             require_whole(seen)
         return row["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
-    require_applied(*unfinished)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
         access.require_same_groups(actor)
     hidden = deleted_types(Rows(settings))
@@ -127,14 +121,14 @@ def _all_holdings(
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
 ) -> dict[ResourceId, RawRow]:
-    """What the actor holds, once what is committed for them or one of their groups is written."""
-    access.finish_what_is_given(actor)
-    holdings, groups = reading.together(
+    """What the actor holds, also by changes of their groups that are yet to be carried out.
+
+    The groups are read for that: their rows tell of such a change.
+    """
+    holdings, _ = reading.together(
         partial(_holdings_by_item, actor, wanted, with_secrets),
         partial(reading.read, map(Group.by_id, actor.groups)),
     )
-    rows = [row for group_id in actor.groups if (row := groups.raw(Group.by_id(group_id)))]
-    require_applied(*(Group.from_raw(row) for row in rows if is_marked(row)))
     return dict(holdings)
 
 

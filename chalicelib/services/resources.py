@@ -26,12 +26,7 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Grant, Key, RawRow
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import (
-    Change,
-    finish_then_retry,
-    require_finished,
-    require_unwatched,
-)
+from chalicelib.tables.operations import Change
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
@@ -64,9 +59,7 @@ class Loaded:
 
     def require(self, actor: Actor, at_least: PermissionType, denied: str) -> Grant:
         """Return what lets the actor do this, to be held while he does it."""
-        grant = access.require(actor, self.resource, at_least, missing=MISSING, denied=denied)
-        require_finished(self.resource)
-        return grant
+        return access.require(actor, self.resource, at_least, missing=MISSING, denied=denied)
 
 
 def load(
@@ -78,8 +71,7 @@ def load(
 ) -> Loaded:
     """Read a resource the actor may see, and other rows with it, in one step.
 
-    What a large change has left to be written is written first. `missing` is said of what
-    he may not see.
+    `missing` is said of what they may not see.
     """
     place = Holding.of(actor.id, resource_id)
     rows = reading.read([Resource.by_id(resource_id), place, TYPES, *others])
@@ -87,10 +79,7 @@ def load(
     access.require(actor, resource, PermissionType.READ, missing=missing, denied=missing)
     if resource is None:
         raise NotFound(missing)
-    finish_then_retry(resource)
     row, holding = rows.raw(resource.key), rows.raw(place)
-    if holding is None:
-        access.finish_what_is_given(actor)
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
         raise NotFound(missing)
@@ -124,13 +113,12 @@ def create(actor: Actor, draft: Draft[Any]) -> Seen:
     creator = rows.find(User, actor.id)
     if creator is None:
         raise Stale
-    require_unwatched(creator)
     resource = _new_resource(actor, body)
     secret = Holding.new_secret(body.secrets[0].data, actor.id, str(resource.secret_revision))
     holding = Holding(actor.id, ResourceId(resource.id), **secret)
     with Transaction() as tx:
         tx.makes(resource.id)
-        tx.require(creator.is_at_hand())
+        tx.require(User.may_be_given(actor.id, rows.lock(creator.key)))
         resource_rules.require_live_type(tx, resource)
         tx.create(resource)
         tx.create(holding)

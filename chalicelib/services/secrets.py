@@ -12,7 +12,6 @@ from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import finish_then_retry
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import Transaction
 
@@ -35,12 +34,12 @@ def view(actor: Actor, resource_id: ResourceId) -> RawRow:
     access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
     if resource is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
-    finish_then_retry(resource)
     if holding is None or "secret_data" not in holding:
-        access.finish_what_is_given(actor)
         raise NotFound(MISSING)
+    if not is_logged and not reading.is_ahead():
+        raise Stale  # it has just been taken away
     if not is_logged:
-        raise Stale
+        ActionLog.add_all([ActionLog.secret_read(resource_id, actor)])
     return holding
 
 
@@ -54,6 +53,6 @@ def _log(actor: Actor, resource_id: ResourceId) -> bool:
         with Transaction() as tx:
             tx.require(Holding.has_secret(actor.id, resource_id), otherwise=NotFound(MISSING))
             tx.put(row, provided=None)
-    except NotFound:
+    except (NotFound, Stale):  # or by a change that is yet to be carried out
         return False
     return True

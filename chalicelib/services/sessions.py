@@ -97,7 +97,7 @@ def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
         groups={GroupId(group): entry.is_admin for group, entry in user.groups.items()},
         session=Session(key, is_bearer=kind == BEARER, expires=int(session.expires)),
         caller=caller,
-        guard=rows.guard(user.key),
+        lock=rows.lock(user.key),
     )
 
 

@@ -30,7 +30,7 @@ from chalicelib.tables.base import Grant
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Change
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
@@ -116,7 +116,6 @@ def _plan(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> _Plan:
     candidates = _candidates(members, users, found, groups)
     after = access_lists.changed(resource.permissions, rows, candidates)
     added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
-    require_finished(*added)
     return _Plan(resource, grant, after, members, added)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -13,12 +12,12 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.transfers import Entries, UserDeletion
 from chalicelib.domain import audit, clock, ownership
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale, Unavailable
+from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
 from chalicelib.domain.ownership import Members
 from chalicelib.services import administrators, avatars, departures, people
 from chalicelib.services.departures import TRANSFER_REFUSED, Departure
-from chalicelib.tables import guards, reading
+from chalicelib.tables import operations, reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
@@ -27,7 +26,7 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change, require_finished
+from chalicelib.tables.operations import Begun, Change
 from chalicelib.tables.users import User
 
 MISSING = "The user does not exist or has been already deleted."
@@ -109,17 +108,17 @@ def dry_run(actor: Actor, user: str) -> None:
 def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
     """Delete a user, and hand over what would be left without an owner or a manager.
 
-    He is gone with all he has in one change. It rests on every item that names him, on the
-    groups he belongs to, and on nobody giving him anything meanwhile: he is watched while
+    They are gone with all they have in one change. It rests on every item that names them, on
+    the groups they belong to, and on nobody giving them anything meanwhile: it begins before
     that is read for good. What can be refused is refused before, and writes nothing.
     """
     stored = _find(_require_deletable(actor, user))
     _read(stored).transferred(draft).require_free()
-    with _watched(stored) as watched:
-        leaving = _read(watched).transferred(draft)
+    with operations.begun(stored) as begun:
+        leaving = _read(begun.row).transferred(draft)
         leaving.require_free()
-        with avatars.removed(watched):
-            _write(actor, leaving)
+        with avatars.removed(begun.row):
+            _write(actor, leaving, begun)
     audit.succeeded("deletion", actor, stored.id)
 
 
@@ -136,36 +135,20 @@ def _find(user_id: UserId) -> User:
     user = reading.read([User.by_id(user_id)]).find(User, user_id)
     if user is None:
         raise NotFound(MISSING)
-    require_finished(user)
     if user.deleted:
         raise NotFound(MISSING)
     return user
 
 
-@contextmanager
-def _watched(user: User) -> Iterator[User]:
-    """Watch a user until he is deleted, or it turns out that he is not."""
-    watched = guards.watch(user)
-    try:
-        yield watched
-    except Unavailable:  # no more is asked of storage that does not answer
-        raise
-    except Refusal:
-        guards.unwatch(watched)
-        raise
-
-
 def _read(user: User) -> _Leaving:
-    """Read what the user has: his groups before their members, his holdings before the items.
+    """Read what the user has: their groups before the members, their holdings before the items.
 
-    What a large share gives to one of his groups he may not hold yet. The group knows of it:
-    so the items it has are his as well, and what is left to be written of them comes first.
+    The items of a group are theirs as well, also those that are about to be shared with it.
     """
     user_id = UserId(user.id)
     groups, outlines = reading.together(
         partial(departures.groups_by_id, user.groups), partial(Holding.outlines, user_id)
     )
-    require_finished(*groups.values())
     members, shared = _members_and_items_of(groups)
     lonely = {
         id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
@@ -194,9 +177,9 @@ def _managing(members: Sequence[Membership]) -> Members:
     return {each.user_id: each.is_admin for each in members}
 
 
-def _write(actor: Actor, leaving: _Leaving) -> None:
+def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
     user = leaving.user
-    with Change(user, _deleted(user), watched=True) as tx:
+    with Change(user, _deleted(user), within=begun) as tx:
         tx.require(Check(user.key, user.as_read(*_EDITED)))
         tx.require(User.is_administrator(actor.id, clock.now()))
         if administrators.stays(user):
@@ -234,14 +217,13 @@ def _write_groups(tx: Change, actor: Actor, leaving: _Leaving) -> None:
     for group_id in leaving.groups:
         tx.then_delete(Membership.of(group_id, leaving.user.id))
     for group in leaving.lonely:
-        tx.delete(Claim.group(group.name, group.id))
+        tx.then_delete(Claim.group(group.name, group.id))
         tx.then_update(group, *group.deletion(actor.id))
     _promote(tx, leaving.promoted)
 
 
 def _promote(tx: Change, memberships: Sequence[Membership]) -> None:
     users = people.by_id(each.user_id for each in memberships)
-    require_finished(*users.values())
     for user_id, user in users.items():
         own = [each for each in memberships if each.user_id == user_id]
         if any(each.group_id not in user.groups for each in own):

@@ -117,6 +117,10 @@ class Check:
 
     key: Key
     condition: Condition
+    unlocked: bool = False
+    """Whether the row is held by no operation, but for the one whose transaction it is."""
+    beside: str | None = None
+    """An operation that may hold it all the same."""
 
 
 @dataclass(frozen=True, slots=True)

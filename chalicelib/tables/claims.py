@@ -11,7 +11,8 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.folding import folded
 from chalicelib.tables import reading
-from chalicelib.tables.base import Key, Table, TableMeta, table_name
+from chalicelib.tables.base import Key, TableMeta, table_name
+from chalicelib.tables.versioned import Dependent
 
 USERNAME = "username"
 """E-mail addresses of users who are not deleted, folded."""
@@ -22,7 +23,7 @@ GROUP = "group"
 """Names of groups that are not deleted, folded."""
 
 
-class Claim(Table):
+class Claim(Dependent):
     class Meta(TableMeta):
         table_name = table_name("claims")
 

@@ -1,4 +1,4 @@
-"""Rows that a request was decided from, so that it is not refused for what never was.
+"""What a request was decided from: the versions of rows, and the operations it has met.
 
 A request reads its rows one after the other. While it does, somebody may gain access in one
 way and then lose it in another: who reads the first row before that and the second one after
@@ -6,6 +6,10 @@ finds no access at all, although there was at every moment. What a request write
 this, since the versions of the rows are conditions of its transaction. A refusal has no
 transaction: it is given only while all rows that it was decided from have the versions that
 were read. Else the request is decided again.
+
+A request that meets a row which a committed operation holds is decided again as well: what it
+has read may be from before the commit. From then on it knows the operation, and sees all rows
+as that leaves them.
 """
 
 from __future__ import annotations
@@ -13,33 +17,67 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 
+from chalicelib.domain.errors import Stale
 from chalicelib.tables.base import Key, Table
 from chalicelib.tables.versioned import Versioned
 
 Versions = dict[Key, int | None]
 """The version of each row when it was first read; none of what was not there."""
+Met = dict[str, Key]
+"""Committed operations that are not carried out yet, each with a row it holds."""
 
-_noted: ContextVar[Versions | None] = ContextVar("_noted", default=None)
+
+@dataclass
+class Notes:
+    """What one decision has read."""
+
+    met: Met = field(default_factory=dict)
+    versions: Versions = field(default_factory=dict)
+
+
+_notes: ContextVar[Notes | None] = ContextVar("_notes", default=None)
 
 
 @contextmanager
-def noting() -> Iterator[Versions]:
-    """Note the rows that are read within, on whatever thread."""
-    versions: Versions = {}
-    token = _noted.set(versions)
+def noting(met: Met) -> Iterator[Versions]:
+    """Note what is read within, on whatever thread; `met` is known already, and grows."""
+    notes = Notes(met)
+    token = _notes.set(notes)
     try:
-        yield versions
+        yield notes.versions
     finally:
-        _noted.reset(token)
+        _notes.reset(token)
 
 
 def note(key: Key, row: Table | None) -> None:
     """Note that a row was read to decide from, if its version answers for something."""
-    versions = _noted.get()
-    if versions is not None and issubclass(key.table, Versioned):
-        versions.setdefault(key, version_of(row))
+    notes = _notes.get()
+    if notes is not None and issubclass(key.table, Versioned):
+        notes.versions.setdefault(key, version_of(row))
 
 
 def version_of(row: Table | None) -> int | None:
     return int(row.version) if isinstance(row, Versioned) else None
+
+
+def meet(operation: str, key: Key) -> None:
+    """Note that a committed operation holds a row; begin again where that is new."""
+    notes = _notes.get()
+    if notes is not None and operation not in notes.met:
+        notes.met[operation] = key
+        raise Stale
+
+
+def met() -> Met:
+    """The operations that rows have to be seen with."""
+    notes = _notes.get()
+    return {} if notes is None else dict(notes.met)
+
+
+def forget(operation: str) -> None:
+    """Note that an operation is carried out."""
+    notes = _notes.get()
+    if notes is not None:
+        notes.met.pop(operation, None)

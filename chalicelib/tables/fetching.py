@@ -3,7 +3,7 @@
 All reads are consistent reads of base rows or local indexes. Pages, batches and
 unprocessed keys end here: a caller gets all that was asked for, or `Unavailable`.
 
-This is for the protocol of large changes, which needs the marks as they stand. Everybody else
+This is for the protocol of large changes, which needs the locks as they stand. Everybody else
 reads by `reading`, where a row counts as the committed change that holds it will leave it.
 """
 
@@ -54,9 +54,11 @@ def query(
     return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
 
 
-def first(table: type[Table], hash_key: str, most: int) -> list[RawRow]:
+def first(
+    table: type[Table], hash_key: str, most: int, *, range_condition: Condition | None = None
+) -> list[RawRow]:
     """Read the first rows of a hash key, so many at most, in the order of their range keys."""
-    parameters = {**_query_parameters(table, hash_key, None, None), "Limit": most}
+    parameters = {**_query_parameters(table, hash_key, None, range_condition), "Limit": most}
     return list(islice(_pages("Query", parameters), most))
 
 

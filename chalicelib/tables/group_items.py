@@ -6,11 +6,12 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.ids import AcoId, GroupId
 from chalicelib.tables import reading
-from chalicelib.tables.base import Key, Table, TableMeta, table_name
+from chalicelib.tables.base import Key, TableMeta, table_name
 from chalicelib.tables.holdings import RESOURCE
+from chalicelib.tables.versioned import Dependent
 
 
-class GroupItem(Table):
+class GroupItem(Dependent):
     class Meta(TableMeta):
         table_name = table_name("group_items")
 

@@ -21,12 +21,12 @@ from chalicelib.tables.base import (
     Check,
     Key,
     RawRow,
-    Table,
     TableMeta,
     TimestampAttribute,
     table_name,
 )
 from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.tables.versioned import Dependent
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
@@ -55,7 +55,7 @@ class ByFavorite(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-cal
     favorite_id = UnicodeAttribute(range_key=True)
 
 
-class Holding(Table):
+class Holding(Dependent):
     class Meta(TableMeta):
         table_name = table_name("holdings")
 

@@ -6,10 +6,11 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables import reading
-from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.tables.versioned import Dependent
 
 
-class Membership(Table):
+class Membership(Dependent):
     class Meta(TableMeta):
         table_name = table_name("memberships")
 

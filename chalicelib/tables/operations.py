@@ -1,4 +1,4 @@
-"""Changes of one row with all that belongs to it, of whatever size.
+"""Changes of rows with all that belongs to them, of whatever size.
 
     with Change(stored, changed) as tx:
         tx.hold(grant)
@@ -9,36 +9,32 @@
 What fits a transaction, 100 rows and 4 MB, is one. A larger change is an operation, in
 steps that each may be the last of a process that dies:
 
-1. Stage. A header and, numbered, all lines that follow are written to a table nobody reads.
-   Rows the change rests on are guarded (`guards.py`), where the commit has no room for them.
-2. Commit. One transaction with every condition changes the target and names the operation
-   in it, while the header exists. Before it nothing has happened; after it, everything has,
-   though some rows are still to be written. Rows it rests on it guards, and changes where it
-   has the room, so that who meets one of them knows.
-3. Apply. The lines are carried out in transactions that also note in the header how far
-   they came, so that whoever goes on goes on from there. Guarded rows are freed last.
-4. Clear. The last of these removes the name from the target and the header, together.
+1. Stage. A header and a line for each row are written to a table nobody reads (`parts.py`).
+2. Lock. Every versioned row that the change touches or rests on is locked, provided that it is
+   as it was read: in the commit where they fit, else in pieces before it.
+3. Commit. One transaction with all other conditions makes the header say that it is committed,
+   and changes the target. Before it nothing has happened; after it, everything has.
+4. Carry out. Pages of lines are written, in transactions that also note in the header how far
+   they came; so each line is written once, and who comes late writes nothing. Locked rows are
+   unlocked by their lines, which come last. The last page removes the header.
 
-So the header exists as long as the operation may be applied, and each step holds how far it
-says one came: an applier that comes late writes nothing, over nothing newer. Who meets a row
-that names an operation finishes it first (`require_finished`), as `sweep` does with what
-nobody met; one that was not committed loses its header and can then no longer be. A line
-without a header is waste.
+Who reads counts a locked row as its line leaves it, once the header says so (`settling.py`).
+Who writes is refused by a locked row, ends the operation that holds it, and decides again
+(`end`): a committed one is carried out, any other is undone. So does the sweeper with what
+nobody met. A line without a header is waste.
 
-So that step 3 cannot fail, each line is known to fit its row before anything is written
+So that step 4 cannot fail, each line is known to fit its row before anything is written
 (`room.py`).
-
-Lines that follow have no condition: whole rows, removals, and attributes set to a value.
-What they rest on is said by conditions in the commit and by guards.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import orjson
 from pynamodb.expressions.update import Action
@@ -46,33 +42,68 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import fetching, guards, parts, room
-from chalicelib.tables.base import Key, Table
+from chalicelib.tables import locks, parts, room
+from chalicelib.tables.base import Key
 from chalicelib.tables.connection import Json
 from chalicelib.tables.parts import Part
 from chalicelib.tables.stamps import lift_row
 from chalicelib.tables.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.versioned import Versioned
+from chalicelib.tables.versioned import Dependent, Versioned
+from chalicelib.tables.writes import UPDATE, Write
 
 MAX_BYTES = 4_000_000
 """Of a transaction, counted as JSON, which is longer than what DynamoDB counts."""
-_OWN_ROWS = 2
-"""Rows of each later transaction that are the operation's own: the header and the target."""
+TOO_MUCH = "This is too much for one request; please send it in several."
+
+Row = TypeVar("Row", bound=Versioned)
+Next = Callable[[str, int], Sequence[Part]]
+"""The lines after a part, so many at most."""
+
+
+@dataclass(frozen=True)
+class Begun(Generic[Row]):
+    """An operation that has begun before all it does is known, and the row it holds."""
+
+    header: Part
+    row: Row
+
+
+@contextmanager
+def begun(row: Row) -> Iterator[Begun[Row]]:
+    """Lock a row, provided that it is as it was read, while all that belongs to it is read.
+
+    Nothing is added to that meanwhile. What is decided then is the `Change` of the row; where
+    there is none, all is as it was.
+    """
+    header = Part.header(new_id(), row.key, closed=True)
+    with Transaction() as tx:
+        tx.create(header)
+        tx.lock(row, header.operation)
+    locked = row.copy()
+    locked.lock = header.operation
+    try:
+        yield Begun(header, locked)
+    except Unavailable:  # no more is asked of storage that does not answer
+        raise
+    except Refusal:
+        _abandon(header)
+        raise
 
 
 class Change(Transaction):
     """A transaction that changes one row, its target, and has no bound for what follows."""
 
     def __init__(
-        self, before: Versioned | None, after: Versioned, *, watched: bool = False
+        self, before: Versioned | None, after: Versioned, *, within: Begun[Any] | None = None
     ) -> None:
-        """Let the target become `after`, from the `before` that was read (or is watched).
+        """Let the target become `after`, from the `before` that was read.
 
         Where there is nothing before, the target is new.
         """
         super().__init__()
         assert after is not before, "the target is changed in a copy"  # noqa: S101
         self._target = after
+        self._begun = None if within is None else within.header
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
         if before is None:
@@ -80,20 +111,21 @@ class Change(Transaction):
             return
         lift_row(after, before)
         after.version = before.version + 1
-        after.guard = after.guard_part = None
-        self.put(after, provided=before.still_watched() if watched else before.unchanged())
-        if watched:
-            self.delete(Key(Part, str(before.guard), before.guard_part))
+        after.lock = None
+        self.put(after, provided=None)
+        self.require(before.is_unchanged())
+        if self._begun is not None:
+            self.is_held_by(self._begun.operation, [after.key])
 
     def rest_on(self, *rows: Versioned) -> None:
         """Hold that rows are as they were read, however many there are."""
         self._rested |= {row.key: row for row in rows}
 
-    def then_put(self, row: Table) -> None:
+    def then_put(self, row: Dependent) -> None:
         """Write a whole row, over the one that may stand there."""
         self._following.put(row, provided=None)
 
-    def then_update(self, where: Table | Key, *actions: Action) -> None:
+    def then_update(self, where: Versioned | Dependent | Key, *actions: Action) -> None:
         """Set attributes of a row that is known to exist as long as the target is unchanged.
 
         A versioned row is rested on. Else others could change it, and what it answers for,
@@ -103,270 +135,199 @@ class Change(Transaction):
             self.rest_on(where)
         self._following.update(where, *actions, provided=None)
 
-    def then_delete(self, where: Table | Key) -> None:
+    def then_delete(self, where: Dependent | Key) -> None:
         self._following.delete(where)
 
     def commit(self) -> None:
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
+        locks.require_free(self._rested.values())
         whole = Transaction()
         whole.join(self)
         for row in self._rested.values():
             whole.require(row.is_unchanged())
         whole.join(self._following)
-        items = whole.items_by_key()
-        room.require(items, self._rested)
-        if _fits([item for _, item in items]):
+        if self._begun is not None:
+            whole.delete(self._begun, provided=Part.is_pending())
+        items = whole.items()
+        room.require(items, self._following.writes(), self._rested)
+        if _fits(items):
             whole.commit()
         else:
             self._commit_in_steps()
 
     def _commit_in_steps(self) -> None:
-        has_room = len(self) + len(self._rested) < MAX_ROWS
-        if has_room:
-            self._take_in_written()
+        header, target = self._begun or Part.header(new_id(), self._target.key), self._target
+        rested = [row for key, row in self._rested.items() if key != target.key]
+        has_room = len(self._lines.keys() | self._rested.keys()) < MAX_ROWS
         if len(self) >= MAX_ROWS or not _fits(self.items()):
-            raise Invalid("This is too much for one request; please send it in several.")
-        room.require_for_marks(self._rested.values())
-        header, lines, guarded = self._staged()
-        self._target.operation = header.operation
-        self.update(header, Part.committed.set(True), provided=Part.present())
-        if has_room:
-            guards.add(self, guarded)
-            guarded = []
+            raise Invalid(TOO_MUCH)
+        room.require_for_locks(rested)
+        lines = self._staged(header.operation)
         try:
-            parts.put_all([header])  # a line never exists before its header
+            if self._begun is None:
+                parts.put_all([header])  # a line never exists before its header
             parts.put_all(lines)
-            guards.guard(header, guarded)
-            super().commit()
+            if has_room:
+                for row in rested:
+                    self.lock(row, header.operation)
+            else:
+                locks.take(header, rested)
+                self.is_held_by(header.operation, [row.key for row in rested])
+            self._commit_with(header, len(lines))
         except Unavailable:  # no more is asked of storage that does not answer
             raise
         except Refusal:
-            with suppress(Refusal):
-                _abandon(header, lines, [line for _, line in guarded])
+            _abandon(header)
             raise
-        self._target.operation = None
-        header.committed = True
-        _apply_committed(header, lines)
+        _carry_out_now(header, lines)
 
-    def _take_in_written(self) -> None:
-        """Let the commit itself write those of the rows it rests on that change."""
-        for key in self._following.written & self._rested.keys():
-            self._following.move(key, self)
-
-    def _staged(self) -> tuple[Part, list[Part], list[tuple[Versioned, Part]]]:
-        """The header, the lines, and the rows to be guarded, each with the line that frees it.
-
-        Rows are freed last: who meets one before then knows that there is more to come.
-        """
+    def _staged(self, operation: str) -> list[Part]:
+        """The lines, in the order in which they are carried out."""
         self._following.look_at_rows()
-        for row in self._rested.values():
-            cls = type(row)
-            self._following.update_too(row, cls.guard.remove(), cls.guard_part.remove())
-        items = sorted(self._following.items_by_key(), key=lambda each: each[0] in self._rested)
-        operation = new_id()
-        lines, guarded = [], []
-        for number, (key, item) in enumerate(items, 1):
-            line = Part.line(operation, number, item)
-            lines.append(line)
-            if key in self._rested:
-                line.guards = True
-                guarded.append((self._rested[key], line))
-        return Part.header(operation, self._target.key, len(lines)), lines, guarded
+        writes = {write.key: write for write in self._following.writes()}
+        for key in (*self._rested, self._target.key):
+            writes.setdefault(key, Write(key, UPDATE))
+        lines = [Part.line(operation, write) for write in writes.values()]
+        return sorted(lines, key=lambda line: str(line.part))
+
+    def _commit_with(self, header: Part, lines: int) -> None:
+        """Commit the operation; the target bears its lock until all lines are carried out."""
+        self._target.lock = header.operation
+        said = [Part.committed.set(True), Part.lines.set(lines)]
+        self.update(header, *said, provided=Part.present())
+        super().commit()
+        self._target.lock = None
+        header.committed, header.lines = True, lines
 
 
 class Incomplete(Exception):  # noqa: N818 - says what is so
     """Lines of a committed operation are missing: somebody has to look at it."""
 
 
-def require_applied(*rows: Versioned) -> None:
-    """Finish the committed changes these rows name; then read newer ones. For who only reads.
-
-    That is due where rows are read that bear no mark themselves: the members of a group, what
-    a user holds. The row that answers for them bears it. Raises `Stale` when there was
-    something to finish.
-    """
-    finish_then_retry(*rows)
-    if finish_committed({row.guard for row in rows if row.guard is not None}):
-        raise Stale
-
-
-def finish_committed(operations: Collection[str]) -> int:
-    """Carry out what is left of those of the operations that are committed; say how many."""
-    headers = parts.find_headers(operations) if operations else []
-    committed = [header for header in headers if header.committed]
-    for header in committed:
-        _finish_of(header)
-    return len(committed)
-
-
-def require_finished(*rows: Versioned) -> None:
-    """End what others left half-done with these rows; then decide from newer ones.
-
-    For who changes them or rests on them. Raises `Stale` when there was something.
-    """
-    finish_then_retry(*rows)
-    guarded = [row for row in rows if row.guard is not None]
-    for row in guarded:
-        _release(row)
-    if guarded:
-        raise Stale
-
-
-def require_unwatched(row: Versioned) -> None:
-    """End the watch of a row. For who adds to what belongs to it and else leaves it as it is.
-
-    What rests on the row may go on. Raises `Stale` when there was something.
-    """
-    finish_then_retry(row)
-    if row.guard is not None and parts.find_header(row.guard) is None:
-        guards.free_row(row.key, row.guard)
-        raise Stale
-
-
-def finish_then_retry(*targets: Versioned) -> None:
-    """Finish the large changes of these rows, if there are any; then read newer ones.
-
-    Raises `Stale` when there was something to finish.
-    """
-    unfinished = [target for target in targets if target.operation is not None]
-    for target in unfinished:
-        finish(target)
-    if unfinished:
-        raise Stale
-
-
-def finish(target: Versioned) -> None:
-    """Carry out what is left of the operation that this row, as it was read, names."""
-    operation = str(target.operation)
-    header = parts.find_header(operation)
-    lines = [] if header is None else parts.lines_left(header)
-    if header is not None and len(lines) == int(header.lines) - int(header.done):
-        _apply(header, lines)
-    elif _names(target.key, operation):
-        raise Incomplete(operation)
+def end(held: Mapping[str, Key]) -> None:
+    """End operations, each with a row it holds: carry out what is committed, undo what is not."""
+    for operation, key in held.items():
+        header = parts.find_header(operation)
+        if header is None:
+            locks.release_row(key, operation)
+        else:
+            _end(header)
 
 
 def sweep(created_before: datetime) -> Counter[str]:
-    """End what was left: finish what is committed, remove what is not. For maintenance only.
+    """End what was left: carry out what is committed, undo what is not. For maintenance only.
 
     Returns how often each happened, and how many operations `failed` to end and stay. It
     reads a whole table, and may run twice at once.
     """
     found = [operation for operation, created in parts.staged() if created < created_before]
-    return rounds.of(found, _end, name=str)
+    return rounds.of(found, _sweep, name=str)
 
 
-def _release(row: Versioned) -> None:
-    """End the operation that guards a row: finish it if it is committed, else undo it."""
-    operation = str(row.guard)
+def _sweep(operation: str) -> str:
     header = parts.find_header(operation)
     if header is None:
-        guards.free_row(row.key, operation)
-    elif header.committed:
-        _finish_of(header)
-    else:
-        with suppress(Stale):  # committed or ended just now
-            _undo(header, parts.all_lines(operation))
+        parts.remove_lines(operation, locks.release)
+        return "undone"
+    return _end(header)
 
 
-def _finish_of(header: Part) -> None:
-    """Finish a committed operation, unless somebody just did."""
-    row = fetching.find(header.target_key)
-    if row is not None and row.get("operation") == {"S": header.operation}:
-        finish(header.target_table.from_raw(row))
+def _end(header: Part) -> str:
+    if header.committed:
+        _carry_out(header, _stored(header))
+        parts.remove_lines(header.operation)
+        return "finished"
+    with suppress(Stale):  # committed or ended just now
+        _undo(header)
+    return "undone"
 
 
-def _apply_committed(header: Part, lines: Sequence[Part]) -> None:
+def _undo(header: Part) -> None:
+    """Remove an operation that is not committed; `Stale` when it is, or is gone."""
+    with Transaction() as tx:
+        tx.delete(header, provided=Part.is_pending())
+        if header.closed:
+            locks.release_in(tx, header.subject, header.operation)
+    parts.remove_lines(header.operation, locks.release)
+
+
+def _abandon(header: Part) -> None:
+    """Remove an operation of one's own that is not committed, if others have not."""
+    with suppress(Refusal):
+        _undo(header)
+
+
+def _carry_out_now(header: Part, lines: Sequence[Part]) -> None:
     """Write the rest, or leave it to whoever comes by: the change itself stands already."""
+
+    def following(after: str, most: int) -> Sequence[Part]:
+        return [line for line in lines if str(line.part) > after][:most]
+
     try:
-        _apply(header, lines)
+        _carry_out(header, following)
+        parts.remove(lines)
     except (Unavailable, Conflict) as error:
-        audit.write("unfinished", object=header.target, step="apply", result=type(error).__name__)
+        subject = header.subject.hash_key
+        audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)
 
 
-def _apply(header: Part, lines: Sequence[Part]) -> None:
-    """Carry out the lines that are left, in order; clear with the last of them.
+def _stored(header: Part) -> Next:
+    def following(after: str, most: int) -> Sequence[Part]:
+        return parts.some_lines(header.operation, after, most)
+
+    return following
+
+
+def _carry_out(header: Part, following: Next) -> None:
+    """Carry out the lines that are left, in order; remove the header with the last of them.
 
     Each once: what it wrote may have been changed by others since.
     """
-    *most, last = _chunks(lines)
-    try:
-        for chunk in most:
-            done = chunk[-1].number
-            with Transaction() as tx:
-                tx.update(header, Part.done.set(done), provided=Part.done == header.done)
-                tx.repeat(line.item() for line in chunk)
-            header.done = done
-        _apply_last(header, last)
-    except Stale:  # somebody else has gone on
-        _finish_of(header)
-    else:
-        parts.remove_lines(header)
+    current: Part | None = header
+    while current is not None:
+        lines = following(str(current.done), MAX_ROWS)
+        page = _page(lines)
+        is_last = len(page) == len(lines) < MAX_ROWS
+        try:
+            _require_whole(current, page, is_last=is_last)
+            current = _written(current, page, is_last=is_last)
+        except Stale:  # somebody else has gone on
+            current = parts.find_header(header.operation)
 
 
-def _apply_last(header: Part, lines: Sequence[Part]) -> None:
-    table = header.target_table
+def _require_whole(header: Part, page: Sequence[Part], *, is_last: bool) -> None:
+    """Raise `Incomplete` where lines are missing, but `Stale` where somebody else has gone on."""
+    if page and not (is_last and int(header.written) + len(page) != header.lines):
+        return
+    current = parts.find_header(header.operation)
+    raise Incomplete(header.operation) if current and current.done == header.done else Stale()
+
+
+def _written(header: Part, page: Sequence[Part], *, is_last: bool) -> Part | None:
+    """The header once a page of lines is written: it tells of them, or has gone with the last."""
+    as_before = Part.done == header.done
+    done, written = str(page[-1].part), int(header.written) + len(page)
     with Transaction() as tx:
-        tx.delete(header, provided=Part.done == header.done)
-        tx.update(
-            header.target_key,
-            table.operation.remove(),
-            provided=table.operation == header.operation,
-        )
-        tx.repeat(line.item() for line in lines)
+        if is_last:
+            tx.delete(header, provided=as_before)
+        else:
+            said = [Part.done.set(done), Part.written.set(written)]
+            tx.update(header, *said, provided=as_before)
+        tx.repeat(line.item() for line in page)
+    header.done, header.written = done, written
+    return None if is_last else header
 
 
-def _chunks(lines: Sequence[Part]) -> Iterator[list[Part]]:
-    """The lines in pieces that fit a transaction, one at least."""
-    chunk: list[Part] = []
+def _page(lines: Sequence[Part]) -> list[Part]:
+    """Those lines that fit a transaction with the header, one at least."""
+    page: list[Part] = []
     size = 0
-    for line in lines:
-        more = _size(line.item())
-        if chunk and (len(chunk) == MAX_ROWS - _OWN_ROWS or size + more > MAX_BYTES):
-            yield chunk
-            chunk, size = [], 0
-        chunk.append(line)
-        size += more
-    yield chunk
-
-
-def _undo(header: Part, lines: Sequence[Part]) -> None:
-    """Remove an operation that is not committed; `Stale` when it is, or is gone."""
-    with Transaction() as tx:
-        tx.delete(header, provided=Part.present() & Part.committed.does_not_exist())
-    _remove(lines)
-
-
-def _abandon(header: Part, lines: Sequence[Part], guarding: Sequence[Part]) -> None:
-    """Remove an operation of one's own that could not be committed, if others have not."""
-    with suppress(Stale), Transaction() as tx:
-        tx.delete(header, provided=Part.present())
-    guards.free(guarding)
-    parts.delete_all(lines)
-
-
-def _remove(lines: Sequence[Part]) -> None:
-    """Free what lines without a header guard, and then remove them: they tell what it is."""
-    guards.free(lines)
-    parts.delete_all(lines)
-
-
-def _end(operation: str) -> str:
-    header = parts.find_header(operation)
-    if header is None:
-        _remove(parts.all_lines(operation))
-        return "undone"
-    if not header.committed:
-        with suppress(Stale):  # committed or ended just now
-            _undo(header, parts.all_lines(operation))
-        return "undone"
-    _finish_of(header)
-    return "finished"
-
-
-def _names(target: Key, operation: str) -> bool:
-    row = fetching.find(target)
-    return row is not None and row.get("operation") == {"S": operation}
+    for line in lines[: MAX_ROWS - 1]:
+        size += _size(line.item())
+        if page and size > MAX_BYTES:
+            break
+        page.append(line)
+    return page
 
 
 def _fits(items: Sequence[Json]) -> bool:

@@ -1,43 +1,63 @@
-"""Parts of operations: what is staged of a large change until it is applied (`operations.py`)."""
+"""Parts of operations: what is staged of a large change until it is carried out (`operations.py`).
+
+A header, and a line for each row. A line's key is the key of its row, so that whoever meets a
+row finds its line, and all lines of a set by their beginning. Lines of locked rows come last.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
+from hashlib import sha256
 from typing import Any
 
 from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.constants import MAP
+from pynamodb.constants import LIST, MAP
+from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.settings import settings
 from chalicelib.tables import fetching, writing
 from chalicelib.tables.base import (
+    Check,
     Key,
     RawRow,
     Table,
     TableMeta,
     TimestampAttribute,
     every_table,
+    in_chunks,
     table_name,
 )
 from chalicelib.tables.connection import Json
-from chalicelib.tables.versioned import Versioned
+from chalicelib.tables.versioned import LOCK, Versioned
+from chalicelib.tables.writes import PUT, UPDATE, Path, Write
 
-_HEADER = 0
+_HEADER, _PLAIN, _LOCKED = "0", "1", "2"
+"""How keys of parts begin, in the order in which they are carried out."""
+_MOST_OF_A_NAME = 512
+"""Bytes of a row's own key; DynamoDB takes 1,024 with all that stands before it."""
+PAGE = 1_000
+"""Lines that are read, or removed, in one piece."""
 
 
-class RawAttribute(Attribute[RawRow]):
-    """A row inside a row, as DynamoDB sends it: whatever attributes another release gave it."""
+class RawAttribute(Attribute[Any]):
+    """A value as DynamoDB sends it: whatever attributes another release gave a row."""
 
+    def serialize(self, value: Any) -> Any:
+        return value
+
+    def deserialize(self, value: Any) -> Any:
+        return value
+
+
+class RawMap(RawAttribute):
     attr_type = MAP
 
-    def serialize(self, value: RawRow) -> RawRow:
-        return value
 
-    def deserialize(self, value: RawRow) -> RawRow:
-        return value
+class RawList(RawAttribute):
+    attr_type = LIST
 
 
 class Part(Table):
@@ -48,96 +68,96 @@ class Part(Table):
 
     operation = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
-    """Its number; the header's is the first."""
     created = TimestampAttribute()
     table = UnicodeAttribute()
-    """Of a header the target's, else the line's; without the tenant's prefix."""
-    target = UnicodeAttribute(null=True)
-    """Of a header: the key of the row that names the operation when it is committed."""
+    """Of the row; of a header its target's. Without the tenant's prefix."""
     committed = BooleanAttribute(null=True)
-    """Of a header: that the target names it."""
+    closed = BooleanAttribute(null=True)
+    """Of a header: that nothing is added to what belongs to the target, which is read for good."""
     lines = NumberAttribute(null=True)
     """Of a header: how many lines there are."""
-    done = NumberAttribute(null=True)
-    """Of a header: how many of them are applied."""
+    done = UnicodeAttribute(null=True)
+    """Of a header: the last part that is carried out."""
+    written = NumberAttribute(null=True)
+    """Of a header: how many lines are carried out."""
     verb = UnicodeAttribute(null=True)
-    row = RawAttribute(null=True)
-    """The row to put, or the key of the one to change or remove."""
-    expression = UnicodeAttribute(null=True)
-    names = RawAttribute(null=True)
-    values = RawAttribute(null=True)
-    guards = BooleanAttribute(null=True)
-    """Of a line: that its row is guarded until the line is carried out."""
+    row = RawMap(null=True)
+    """The row to put, or the key of the one to change or remove; of a header the target's."""
+    set = RawList(null=True)
+    removed = RawList(null=True)
+    added = RawList(null=True)
 
     @classmethod
-    def numbered(cls, operation: str, number: int) -> Key:
-        return Key(cls, operation, f"{number:08}")
-
-    @classmethod
-    def header(cls, operation: str, target: Key, lines: int) -> Part:
+    def header(cls, operation: str, target: Key, *, closed: bool = False) -> Part:
         return cls(
             operation,
-            cls.numbered(operation, _HEADER).range_key,
+            _HEADER,
             created=clock.now(),
-            table=_bare_name(target.table.stored_as()),
-            target=target.hash_key,
-            lines=lines,
-            done=0,
+            table=_bare_name(target.table),
+            row=target.raw(),
+            closed=closed or None,
+            done=_HEADER,
+            written=0,
         )
 
     @classmethod
-    def line(cls, operation: str, number: int, item: Json) -> Part:
-        [(verb, request)] = item.items()
-        names = request.get("ExpressionAttributeNames")
+    def line(cls, operation: str, write: Write) -> Part:
         return cls(
             operation,
-            cls.numbered(operation, number).range_key,
+            _name(write.key),
             created=clock.now(),
-            table=_bare_name(request["TableName"]),
-            verb=verb,
-            row=request["Item" if verb == "Put" else "Key"],
-            expression=request.get("UpdateExpression"),
-            names=names and {placeholder: {"S": name} for placeholder, name in names.items()},
-            values=request.get("ExpressionAttributeValues"),
+            table=_bare_name(write.key.table),
+            verb=write.verb,
+            row=write.row if write.verb == PUT else write.key.raw(),
+            set=[_pair(*each) for each in write.set] or None,
+            removed=[_list(path) for path in write.removed] or None,
+            added=[_pair(*each) for each in write.added] or None,
         )
 
     @property
-    def number(self) -> int:
-        return int(self.part)
+    def is_locking(self) -> bool:
+        """Whether the line's row is locked until the line is carried out."""
+        return str(self.part).startswith(_LOCKED)
 
     @property
-    def target_key(self) -> Key:
-        """Of a header: the row that names the operation when it is committed."""
-        return Key(self.target_table, str(self.target))
+    def subject(self) -> Key:
+        """The row that a line is of; of a header the target."""
+        return fetching.key_of(_table(self.table), self.row or {})
 
-    @property
-    def target_table(self) -> type[Versioned]:
-        return _versioned(self.table)
-
-    @property
-    def guarded_key(self) -> Key:
-        """Of a line that guards: the row it frees."""
-        table = _versioned(self.table)
-        [value] = (self.row or {}).values()
-        return Key(table, value["S"])
+    def write(self) -> Write:
+        """What the line does; it leaves the row unlocked."""
+        removed = [_path(each) for each in self.removed or ()]
+        unlocked = [(LOCK,)] if self.is_locking and self.verb == UPDATE else []
+        return Write(
+            self.subject,
+            str(self.verb),
+            self.row if self.verb == PUT else None,
+            tuple(_unpaired(each) for each in self.set or ()),
+            (*removed, *unlocked),
+            tuple(_unpaired(each) for each in self.added or ()),
+        )
 
     def item(self) -> Json:
         """The line as a transaction takes it."""
-        request: Json = {
-            "TableName": table_name(self.table),
-            "Item" if self.verb == "Put" else "Key": self.row,
-        }
-        if self.expression is not None:
-            request["UpdateExpression"] = self.expression
-        if self.names:
-            request["ExpressionAttributeNames"] = {p: name["S"] for p, name in self.names.items()}
-        if self.values:
-            request["ExpressionAttributeValues"] = self.values
-        return {str(self.verb): request}
+        return self.write().item()
+
+    @classmethod
+    def is_pending(cls) -> Condition:
+        condition: Condition = cls.present() & cls.committed.does_not_exist()
+        return condition
 
 
 def header_key(operation: str) -> Key:
-    return Part.numbered(operation, _HEADER)
+    return Key(Part, operation, _HEADER)
+
+
+def line_key(operation: str, row: Key) -> Key:
+    return Key(Part, operation, _name(row))
+
+
+def is_not_committed(operation: str) -> Check:
+    """The operation was not committed yet, and is not now: it is pending, or gone."""
+    return Check(header_key(operation), Part.committed.does_not_exist())
 
 
 def find_header(operation: str) -> Part | None:
@@ -145,30 +165,43 @@ def find_header(operation: str) -> Part | None:
     return None if row is None else Part.from_raw(row)
 
 
-def find_headers(operations: Iterable[str]) -> list[Part]:
-    """The headers of those of the operations that may still be committed or applied."""
-    return [Part.from_raw(row) for row in fetching.read(map(header_key, operations)).values()]
+def lines_of_set(operation: str, table: type[Table], hash_key: str) -> list[Part]:
+    """The lines of all rows of a hash key."""
+    beginning = Part.part.startswith(_name(Key(table, hash_key, "")))
+    return [
+        Part.from_raw(row) for row in fetching.query(Part, operation, range_condition=beginning)
+    ]
 
 
-def all_lines(operation: str) -> list[Part]:
-    return _lines_after(operation, _HEADER)
+def some_lines(operation: str, after: str, most: int) -> list[Part]:
+    """The next lines after a part, so many at most."""
+    rows = fetching.first(Part, operation, most, range_condition=Part.part > after)
+    return [Part.from_raw(row) for row in rows]
 
 
-def lines_left(header: Part) -> list[Part]:
-    return _lines_after(header.operation, int(header.done))
-
-
-def remove_lines(header: Part) -> None:
-    numbers = range(1, int(header.lines) + 1)
-    writing.delete_all(Part.numbered(header.operation, number) for number in numbers)
+def all_lines(operation: str) -> Iterator[list[Part]]:
+    """All lines, in pages."""
+    page = some_lines(operation, _HEADER, PAGE)
+    while page:
+        yield page
+        is_last = len(page) < PAGE
+        page = [] if is_last else some_lines(operation, str(page[-1].part), PAGE)
 
 
 def put_all(parts: Iterable[Part]) -> None:
     writing.put_all(parts)
 
 
-def delete_all(parts: Iterable[Part]) -> None:
-    writing.delete_all(part.key for part in parts)
+def remove_lines(operation: str, let_go: Callable[[Sequence[Part]], object] = len) -> None:
+    """Remove all lines that are found, each page after something else was done with it."""
+    for page in all_lines(operation):
+        let_go(page)
+        writing.delete_all(part.key for part in page)
+
+
+def remove(lines: Sequence[Part]) -> None:
+    for page in in_chunks(list(lines), PAGE):
+        writing.delete_all(part.key for part in page)
 
 
 def staged() -> Iterator[tuple[str, datetime]]:
@@ -180,18 +213,37 @@ def staged() -> Iterator[tuple[str, datetime]]:
     yield from found.items()
 
 
-def _lines_after(operation: str, number: int) -> list[Part]:
-    last = Part.numbered(operation, number).range_key
-    rows = fetching.query(Part, operation, range_condition=Part.part > last)
-    return [Part.from_raw(row) for row in rows]
+def _name(row: Key) -> str:
+    """The key of a row's line; of a key without its second half, how those of the set begin."""
+    order = _LOCKED if issubclass(row.table, Versioned) else _PLAIN
+    names = [order, _bare_name(row.table), row.hash_key]
+    if row.range_key is not None:
+        is_long = len(row.range_key.encode()) > _MOST_OF_A_NAME
+        names.append(sha256(row.range_key.encode()).hexdigest() if is_long else row.range_key)
+    return "/".join(names)
 
 
-def _bare_name(stored_as: Any) -> str:
-    return str(stored_as).removeprefix(settings.table_prefix)
+def _pair(path: Path, value: RawRow) -> RawRow:
+    return {"M": {"path": _list(path), "value": value}}
+
+
+def _unpaired(pair: RawRow) -> tuple[Path, RawRow]:
+    return _path(pair["M"]["path"]), pair["M"]["value"]
+
+
+def _list(path: Path) -> RawRow:
+    return {"L": [{"S": name} for name in path]}
+
+
+def _path(names: RawRow) -> Path:
+    return tuple(name["S"] for name in names["L"])
+
+
+def _bare_name(table: type[Table]) -> str:
+    return table.stored_as().removeprefix(settings.table_prefix)
 
 
 @cache
-def _versioned(name: str) -> type[Versioned]:
+def _table(name: str) -> type[Table]:
     [table] = (table for table in every_table() if table.stored_as() == table_name(name))
-    assert issubclass(table, Versioned)  # noqa: S101
     return table

@@ -1,9 +1,8 @@
 """Reads: rows as they count, in as many calls as they take.
 
-A row that is locked by a large change counts as that change leaves it, once it is committed
-(`settling`). So nobody decides from, or is shown, what is neither before nor after. Sets of
-rows that a query returns have no mark of their own: the row that answers for a set does, and
-who reads a set asks for that row too (`operations.require_applied`).
+A row that is locked by a large change counts as that change leaves it, once it is committed,
+and so do the rows that belong to it (`settling`). So nobody decides from, or is shown, what is
+neither before nor after. Reading writes nothing.
 """
 
 from __future__ import annotations
@@ -12,12 +11,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import TypeVar
 
-from chalicelib.domain.actor import Guard
+from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
 from chalicelib.tables import decisions, fetching, settling
 from chalicelib.tables.base import Key, RawRow, Table
-from chalicelib.tables.fetching import BATCH, count, first, query, scan, together
+from chalicelib.tables.fetching import BATCH, count, scan, together
 from chalicelib.tables.settling import Counted
+from chalicelib.tables.settling import set_of as query
 from chalicelib.tables.versioned import version_in
 
 __all__ = [
@@ -58,18 +58,31 @@ class Rows:
         raw = self.raw(key)
         return None if raw is None else version_in(raw)
 
-    def guard(self, key: Key) -> Guard | None:
-        """What locked the row when it was read."""
-        return self._rows[key].guard if key in self._rows else None
+    def lock(self, key: Key) -> Lock | None:
+        """What held the row when it was read."""
+        return self._rows[key].lock if key in self._rows else None
 
 
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    return Rows(dict(fetching.in_batches(dict.fromkeys(keys), settling.counted_by_key)))
+    wanted = dict.fromkeys(keys)
+    found = dict(fetching.in_batches(wanted, settling.counted_by_key))
+    return Rows(settling.with_lines(wanted, found))
 
 
 def find(key: Key) -> RawRow | None:
     return read([key]).raw(key)
+
+
+def first(table: type[Table], hash_key: str, most: int) -> list[RawRow]:
+    """Read the first rows of a hash key, so many at most, in the order of their range keys."""
+    rows = fetching.first(table, hash_key, most)
+    return query(table, hash_key)[:most] if decisions.met() else rows
+
+
+def is_ahead() -> bool:
+    """Whether rows that the request reads may count as they are not stored yet."""
+    return bool(decisions.met())
 
 
 def require_unchanged(versions: decisions.Versions) -> None:

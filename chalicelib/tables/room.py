@@ -1,7 +1,7 @@
 """Room: whether DynamoDB takes what is to be written, known before anything is.
 
-What is committed can be applied only if each line then fits its row: 400 KB an item, 4 KB an
-expression. Rows that a change rests on have been read, and until their line is carried out
+What is committed can be carried out only if each line then fits its row: 400 KB an item, 4 KB
+an expression. Rows that a change rests on have been read, and until their line is carried out
 nobody else changes them, but for a few attributes of a user. For these a margin is left.
 """
 
@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from chalicelib.domain.errors import Invalid
-from chalicelib.tables.base import Key, RawRow
+from chalicelib.tables.base import Key
 from chalicelib.tables.connection import Json
-from chalicelib.tables.parts import Part
-from chalicelib.tables.updates import updated
 from chalicelib.tables.versioned import Versioned
+from chalicelib.tables.writes import PUT, UPDATE, Write
 
 MOST_BYTES = 400 * 1024
 MOST_EXPRESSION = 4 * 1024
@@ -23,8 +22,8 @@ MARGIN = 8 * 1024
 """Bytes left for what others may add to a row meanwhile: names of people, their picture."""
 STAGED = 1024
 """Bytes left for what a line has besides a row that is to be put."""
-MARKS = 128
-"""Bytes by which a row that is guarded, or names an operation, is longer."""
+LOCK = 128
+"""Bytes by which a locked row is longer, and more."""
 _MORE_ACTIONS = 128
 """Bytes by which an expression is longer that also sets, or removes, these."""
 
@@ -33,15 +32,17 @@ _TOO_LARGE = (
 )
 
 
-def require(lines: Iterable[tuple[Key, Json]], rows: Mapping[Key, Versioned]) -> None:
-    """Refuse lines of which one would not fit its row; `rows` are those of them that were read."""
-    if not all(_fits(item, rows.get(key)) for key, item in lines):
+def require(
+    items: Iterable[Json], following: Iterable[Write], rows: Mapping[Key, Versioned]
+) -> None:
+    """Refuse what would not fit its row; `rows` are those that were read."""
+    if not all(map(_is_sent, items)) or not all(_fits(each, rows) for each in following):
         raise Invalid(_TOO_LARGE)
 
 
-def require_for_marks(rows: Iterable[Versioned]) -> None:
-    """Refuse to mark rows of which one is full."""
-    if any(size_of(row.serialize()) + MARKS > MOST_BYTES for row in rows):
+def require_for_locks(rows: Iterable[Versioned]) -> None:
+    """Refuse to lock rows of which one is full."""
+    if any(size_of(row.serialize()) + LOCK > MOST_BYTES for row in rows):
         raise Invalid(_TOO_LARGE)
 
 
@@ -50,33 +51,34 @@ def size_of(row: Mapping[str, Any]) -> int:
     return sum(len(name.encode()) + _size(value) for name, value in row.items())
 
 
-def _fits(item: Json, row: Versioned | None) -> bool:
+def _is_sent(item: Json) -> bool:
+    """Whether DynamoDB takes the line of a transaction, whatever row it meets."""
     [(verb, request)] = item.items()
     expressions = (request.get(name) or "" for name in ("UpdateExpression", "ConditionExpression"))
     if any(len(each.encode()) + _MORE_ACTIONS > MOST_EXPRESSION for each in expressions):
         return False
-    if verb == "Put":
-        return size_of(request["Item"]) + STAGED <= MOST_BYTES
-    return verb != "Update" or _update_fits(item, {} if row is None else row.serialize())
+    return verb != PUT or size_of(request["Item"]) + STAGED <= MOST_BYTES
 
 
-def _update_fits(item: Json, row: RawRow) -> bool:
+def _fits(write: Write, rows: Mapping[Key, Versioned]) -> bool:
     """Whether a row, or one of which little is known, has room for what an update sets.
 
     What makes a row no longer fits, however long it is.
     """
-    [request] = item.values()
-    size = size_of(row or request["Key"])
-    if size + _most_growth(request) + MARGIN <= MOST_BYTES:
+    if write.verb != UPDATE:
         return True
-    after = size_of(updated(row, Part.line("", 0, item))) if row else MOST_BYTES
+    known = rows.get(write.key)
+    row = write.key.raw() if known is None else known.serialize()
+    size = size_of(row)
+    if size + _most_growth(write) + MARGIN <= MOST_BYTES:
+        return True
+    after = MOST_BYTES if known is None else size_of(write.carried_out(row) or {})
     return after <= size or after + MARGIN <= MOST_BYTES
 
 
-def _most_growth(request: Json) -> int:
-    names = request.get("ExpressionAttributeNames", {}).values()
-    values = request.get("ExpressionAttributeValues", {})
-    return sum(len(name.encode()) for name in names) + size_of(values)
+def _most_growth(write: Write) -> int:
+    changed = [*write.set, *write.added]
+    return sum(len("".join(path).encode()) + _size(value) for path, value in changed)
 
 
 def _size(value: Mapping[str, Any]) -> int:

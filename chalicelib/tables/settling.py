@@ -1,47 +1,121 @@
-"""What a locked row counts as: the row as it is once the committed change that locks it is applied.
+"""What rows count as while an operation holds them: the one rule for who reads.
 
-A row is locked by a large change from before its commit until the row's own line has been
-carried out (`guards`). Whether it counts as it stands or as the line will leave it, the
-header of the operation says: so a reader sees all of a change or nothing, and writes nothing.
+A locked row counts as its line makes of it once the operation is committed, and as it stands
+before. So does what belongs to it: dependent rows are read first, and afterwards the lines of
+the committed operations that the request has met, with their headers. As long as a header is
+there, nobody has changed these rows but by its lines; where it has gone, they are read again.
+So a reader sees all of a change or nothing, and writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from chalicelib.domain.actor import Guard
-from chalicelib.tables import fetching
-from chalicelib.tables.base import Key, RawRow, Table
-from chalicelib.tables.parts import Part, header_key
-from chalicelib.tables.updates import updated
+from pynamodb.expressions.condition import Condition
 
-_MARK = "guard"
+from chalicelib.domain.actor import Lock
+from chalicelib.tables import decisions, fetching, parts
+from chalicelib.tables.base import Key, RawRow, Table
+from chalicelib.tables.parts import Part, header_key, line_key
+from chalicelib.tables.versioned import LOCK, Dependent, Versioned
+
+RowsByKey = Mapping[Key, RawRow]
 
 
 class Counted(NamedTuple):
-    """A row as it counts, still marked, and what locks it."""
+    """A row as it counts, and what holds it."""
 
     row: RawRow
-    guard: Guard | None = None
+    lock: Lock | None = None
 
 
-def settled(table: type[Table], rows: list[RawRow]) -> Iterable[RawRow]:
+def settled(table: type[Table], rows: Sequence[RawRow]) -> Iterable[RawRow]:
     """The rows of one table as they count, in no order."""
-    if not any(_MARK in row for row in rows):
+    assert not issubclass(table, Dependent), "these are read with `read` and `query`"  # noqa: S101
+    if not any(LOCK in row for row in rows):
         return rows
     return (counted.row for _, counted in counted_by_key(table, rows))
 
 
 def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple[Key, Counted]]:
     """The rows of one table as they count, each with its key."""
-    return _counted(fetching.by_key(table, rows))
+    pairs = fetching.by_key(table, rows)
+    return _counted(pairs) if issubclass(table, Versioned) else _as_they_stand(pairs)
+
+
+def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted]) -> dict[Key, Counted]:
+    """The rows of these keys that exist, dependent ones as they count."""
+    dependent = [key for key in keys if issubclass(key.table, Dependent)]
+    rows = {key: found[key].row for key in dependent if key in found}
+
+    def lines_of(operation: str) -> list[Part]:
+        wanted = fetching.read(line_key(operation, key) for key in dependent)
+        return [Part.from_raw(row) for row in wanted.values()]
+
+    counted = _overlaid(rows, lines_of, lambda: fetching.read(dependent)) if dependent else {}
+    others = {key: each for key, each in found.items() if not issubclass(key.table, Dependent)}
+    return others | {key: Counted(row) for key, row in counted.items()}
+
+
+def set_of(
+    table: type[Table],
+    hash_key: str,
+    *,
+    index: str | None = None,
+    range_condition: Condition | None = None,
+) -> list[RawRow]:
+    """The rows of a hash key as they count; of an index, those that fulfil an equality."""
+
+    def whole() -> RowsByKey:
+        return dict(fetching.by_key(table, fetching.query(table, hash_key)))
+
+    rows = fetching.query(table, hash_key, index=index, range_condition=range_condition)
+    if not issubclass(table, Dependent) or not decisions.met():
+        return rows
+    counted = _overlaid(whole(), lambda each: parts.lines_of_set(each, table, hash_key), whole)
+    return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
+
+
+def _overlaid(
+    rows: RowsByKey, lines_of: Callable[[str], Sequence[Part]], again: Callable[[], RowsByKey]
+) -> RowsByKey:
+    """Rows that were read, as the lines of the operations that were met leave them."""
+    while operations := decisions.met():
+        lines = [line for operation in operations for line in lines_of(operation)]
+        headers = fetching.read(map(header_key, operations))
+        gone = [each for each in operations if header_key(each) not in headers]
+        if not gone:
+            return _carried_out(rows, lines)
+        for operation in gone:
+            decisions.forget(operation)
+        rows = again()
+    return rows
+
+
+def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:
+    after: dict[Key, RawRow | None] = dict(rows)
+    for write in (line.write() for line in lines):
+        after[write.key] = write.carried_out(after.get(write.key))
+    return {key: row for key, row in after.items() if row is not None}
+
+
+def _fulfils(row: RawRow, where: Condition | None) -> bool:
+    if where is None:
+        return True
+    path, value = where.values
+    assert where.operator == "=", "only equalities are asked of an index"  # noqa: S101
+    return bool(row.get(path.path[0]) == value.value)
+
+
+def _as_they_stand(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
+    return ((key, Counted(row)) for key, row in rows)
 
 
 def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
     locked = {}
     for key, row in rows:
-        if _MARK in row:
+        if LOCK in row:
             locked[key] = row
         else:
             yield key, Counted(row)
@@ -49,42 +123,43 @@ def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]
         yield from _counted_locked(locked)
 
 
-def _counted_locked(locked: Mapping[Key, RawRow]) -> Iterator[tuple[Key, Counted]]:
+def _counted_locked(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     """Rows that were locked when they were read, as the headers of the operations have it."""
-    parts = fetching.read(key for row in locked.values() for key in _header_and_line(row))
+    found = fetching.read(each for key, row in locked.items() for each in _parts_of(key, row))
     unknown = {}
     for key, row in locked.items():
-        header, line = map(parts.get, _header_and_line(row))
-        if header is None or line is None:
+        header, line = map(found.get, _parts_of(key, row))
+        if header is None or ("committed" in header and line is None):
             unknown[key] = row
         else:
-            yield key, _as_header_says(row, Part.from_raw(header), Part.from_raw(line))
+            yield key, _as_header_says(key, row, header, line)
     if unknown:
         yield from _counted_again(unknown)
 
 
-def _as_header_says(row: RawRow, header: Part, line: Part) -> Counted:
-    if not header.committed:
-        return Counted(row, Guard(header.operation, is_committed=False))
-    after = updated(row, line)
-    marks = {name: row[name] for name in (_MARK, "guard_part")}
-    return Counted({**after, **marks}, Guard(header.operation, is_committed=True))
+def _as_header_says(key: Key, row: RawRow, header: RawRow, line: RawRow | None) -> Counted:
+    operation = row[LOCK]["S"]
+    if "committed" not in header or line is None:
+        return Counted(row, Lock(operation, is_closed="closed" in header))
+    decisions.meet(operation, key)
+    after = Part.from_raw(line).write().carried_out(row) or {}
+    return Counted({**after, LOCK: row[LOCK]}, Lock(operation, is_committed=True))
 
 
-def _counted_again(locked: Mapping[Key, RawRow]) -> Iterator[tuple[Key, Counted]]:
+def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     """Rows whose operation was not found: it has ended since, or cannot be committed any more.
 
     A row that is still locked by it counts as it stands.
     """
     again = []
     for key, row in fetching.read(locked).items():
-        if row.get(_MARK) == locked[key][_MARK]:
-            yield key, Counted(row, Guard(row[_MARK]["S"], is_committed=False))
+        if row.get(LOCK) == locked[key][LOCK]:
+            yield key, Counted(row, Lock(row[LOCK]["S"]))
         else:
             again.append((key, row))
     yield from _counted(again)
 
 
-def _header_and_line(row: RawRow) -> tuple[Key, Key]:
-    operation = row[_MARK]["S"]
-    return header_key(operation), Key(Part, operation, row["guard_part"]["S"])
+def _parts_of(key: Key, row: RawRow) -> tuple[Key, Key]:
+    operation = row[LOCK]["S"]
+    return header_key(operation), line_key(operation, key)

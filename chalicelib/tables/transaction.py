@@ -11,11 +11,14 @@ that have changed since: `Stale`, and the request is decided again.
 
 A row appears once: conditions on a row that is also written join the write. A row that says
 when it was changed last never says something earlier than before (`stamps.py`).
+
+What is refused because an operation holds a row is `Locked`: whoever decides again ends that
+operation first (`operations.end`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -26,10 +29,13 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import creations, fetching, pace
+from chalicelib.tables import creations, decisions, fetching, pace
 from chalicelib.tables.base import Check, Grant, Key, RawRow, Table
 from chalicelib.tables.connection import Json, cancellation_reasons, connection
+from chalicelib.tables.parts import line_key
 from chalicelib.tables.stamps import Stamp, stamps_in, stamps_of
+from chalicelib.tables.versioned import LOCK, Dependent, Versioned
+from chalicelib.tables.writes import DELETE, PUT, UPDATE, Write
 
 MAX_ROWS = 100
 """DynamoDB's limit; what may exceed it is a staged operation (`tables/operations.py`)."""
@@ -37,8 +43,19 @@ MAX_ROWS = 100
 _CONDITION_FAILED = "ConditionalCheckFailed"
 _IN_THE_WAY = "TransactionConflict"
 
+_CHECK = "ConditionCheck"
+
 Reasons = list[CancellationReason | None]
 """Why a transaction was refused, line by line."""
+
+
+class Locked(Stale):
+    """Operations hold rows of the transaction, or are yet to write them."""
+
+    def __init__(self, locks: Mapping[str, Key]) -> None:
+        super().__init__()
+        self.locks = locks
+        """The operations, each with a row it holds."""
 
 
 @dataclass(slots=True)
@@ -52,25 +69,56 @@ class _Line:
     actions: tuple[Action, ...] = ()
     stamps: tuple[Stamp, ...] = ()
     """What it says of the last change of a row that may be there."""
+    unlocked: bool = False
+    """Whether no operation may hold the row, but for the transaction's own, or `beside`."""
+    beside: str | None = None
+    own: str | None = None
+    """The transaction's own operation, where that holds the row."""
 
     def joined(self, other: _Line) -> _Line:
         """One line for two on the same row, of which at most one writes."""
-        assert "ConditionCheck" in (self.verb, other.verb), f"{self.key} is written twice"  # noqa: S101
-        writes = self if other.verb == "ConditionCheck" else other
-        condition = _both(self.condition, other.condition)
-        return replace(writes, condition=condition, otherwise=self.otherwise)
+        assert _CHECK in (self.verb, other.verb), f"{self.key} is written twice"  # noqa: S101
+        return replace(
+            self if other.verb == _CHECK else other,
+            condition=_both(self.condition, other.condition),
+            otherwise=self.otherwise,
+            unlocked=self.unlocked or other.unlocked,
+            beside=self.beside if other.beside == self.beside else None,
+            own=self.own or other.own,
+        )
 
     def item(self) -> Json:
-        """The line as DynamoDB takes it, where nobody else changes its row meanwhile."""
-        return {self.verb: self._request(self.condition)}
-
-    def checked_item(self) -> Json:
-        """The line as DynamoDB takes it, and returns the row where that says something later."""
-        condition = self.condition
+        """The line as DynamoDB takes it, which returns the row where that stands in the way."""
+        condition = self._with_lock()
         for stamp in self.stamps:
             condition = _both(condition, stamp.says_nothing_earlier())
-        wanted = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if self.stamps else {}
+        is_wanted = self.stamps or self.unlocked
+        wanted = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if is_wanted else {}
         return {self.verb: self._request(condition) | wanted}
+
+    def write(self) -> Write:
+        """What the line does, where nobody else changes its row meanwhile."""
+        if self.verb == PUT and self.row is not None:
+            return Write(self.key, PUT, self.row.serialize())
+        return Write.update(self.key, self.actions) if self.actions else Write(self.key, DELETE)
+
+    def held_by(self, reason: CancellationReason) -> str | None:
+        """The operation of somebody else that holds the row, where that matters to the line."""
+        lock = (reason.raw_item or {}).get(LOCK, {}).get("S")
+        return None if not self.unlocked or lock == self.own else lock
+
+    def _with_lock(self) -> Condition | None:
+        """The condition with what it says of operations."""
+        if not self.unlocked:
+            return self.condition
+        table = self.key.table
+        assert issubclass(table, Versioned)  # noqa: S101
+        if self.own is not None:
+            return _both(self.condition, table.lock == self.own)
+        free = table.lock.does_not_exist()
+        return _both(
+            self.condition, free if self.beside is None else free | (table.lock == self.beside)
+        )
 
     def lift(self, stored: RawRow) -> bool:
         """Say nothing earlier of the last change than the row does; whether it would have."""
@@ -85,7 +133,7 @@ class _Line:
                 setattr(self.row, stamp.name, stamp.moment)
 
     def _request(self, condition: Condition | None) -> Json:
-        if self.verb == "Put" and self.row is not None:
+        if self.verb == PUT and self.row is not None:
             return dict(self.row.get_save_kwargs_from_instance(condition=condition))
         return connection.get_operation_kwargs(
             self.key.table.known(),
@@ -111,12 +159,32 @@ class Transaction:
         creation = creations.current()
         if creation is not None:
             note = creation.note(subject)
-            line = _Line("Put", note.key, creation.is_new(), Stale(), note)
+            line = _Line(PUT, note.key, creation.is_new(), Stale(), note)
             self._lines = {note.key: line, **self._lines}
 
     def require(self, check: Check, *, otherwise: Refusal | None = None) -> None:
         """Hold a condition on a row, whether or not the transaction writes it."""
-        self._add(_Line("ConditionCheck", check.key, check.condition, otherwise or Stale()))
+        refusal = otherwise or Stale()
+        self._add(
+            _Line(
+                *(_CHECK, check.key, check.condition, refusal),
+                unlocked=check.unlocked,
+                beside=check.beside,
+            )
+        )
+
+    def lock(self, row: Versioned, operation: str) -> None:
+        """Let an operation hold a row that is as it was read."""
+        earlier = self._lines.get(row.key)
+        self.require(row.is_unchanged())
+        if earlier is None or earlier.verb != PUT:
+            self.update(row.key, type(row).lock.set(operation), provided=None)
+
+    def is_held_by(self, operation: str, keys: Iterable[Key]) -> None:
+        """Say that the operation of which this is the commit holds these rows already."""
+        for key in keys:
+            if key in self._lines:
+                self._lines[key].own = operation
 
     def hold(self, grant: Grant) -> None:
         """Hold the permission under which the rest of the transaction is written."""
@@ -125,14 +193,14 @@ class Transaction:
 
     def create(self, row: Table, *, otherwise: Refusal | None = None) -> None:
         """Write a row that must not exist yet."""
-        self._add(_Line("Put", row.key, row.absent(), otherwise or Stale(), row))
+        self._add(_Line(PUT, row.key, row.absent(), otherwise or Stale(), row))
 
     def put(
         self, row: Table, *, provided: Condition | None, otherwise: Refusal | None = None
     ) -> None:
         """Write a whole row, over the one that may stand there."""
         stamps = stamps_of(row)
-        self._add(_Line("Put", row.key, provided, otherwise or Stale(), row, stamps=stamps))
+        self._add(_Line(PUT, row.key, provided, otherwise or Stale(), row, stamps=stamps))
 
     def update(
         self,
@@ -149,7 +217,7 @@ class Transaction:
         for stamp in stamps:
             stamp.lift(None if row is None else getattr(row, stamp.name))
         refusal = otherwise or Stale()
-        line = _Line("Update", _key(where), provided, refusal, row, actions, stamps)
+        line = _Line(UPDATE, _key(where), provided, refusal, row, actions, stamps)
         line.show()
         self._add(line)
 
@@ -161,7 +229,7 @@ class Transaction:
         otherwise: Refusal | None = None,
     ) -> None:
         """Remove a row that is still as `provided` says."""
-        self._add(_Line("Delete", _key(where), provided, otherwise or Stale()))
+        self._add(_Line(DELETE, _key(where), provided, otherwise or Stale()))
 
     def repeat(self, items: Iterable[Json]) -> None:
         """Write rows as these lines say that were made earlier, whatever stands there now."""
@@ -171,24 +239,6 @@ class Transaction:
         """Take over the lines of another, which is then not committed."""
         for line in other._lines.values():
             self._add(line)
-
-    @property
-    def written(self) -> set[Key]:
-        """The rows that lines write, and do not only check."""
-        return {key for key, line in self._lines.items() if line.verb != "ConditionCheck"}
-
-    def move(self, key: Key, other: Transaction) -> None:
-        """Give the line of this row, if there is one, to another transaction."""
-        line = self._lines.pop(key, None)
-        if line is not None:
-            other._add(line)
-
-    def update_too(self, where: Table | Key, *actions: Action) -> None:
-        """Change a row in this way as well, where a line may change it already."""
-        key = _key(where)
-        line = self._lines.setdefault(key, _Line("Update", key, None, Stale()))
-        assert line.verb == "Update", f"{key} is written whole or removed"  # noqa: S101
-        line.actions += actions
 
     def look_at_rows(self) -> None:
         """Let all lines say nothing earlier of the last change than their rows do.
@@ -202,11 +252,11 @@ class Transaction:
 
     def items(self) -> list[Json]:
         """The lines as DynamoDB takes them."""
-        return [line.checked_item() for line in self._lines.values()] + self._kept
+        return [line.item() for line in self._lines.values()] + self._kept
 
-    def items_by_key(self) -> list[tuple[Key, Json]]:
-        """The lines, each with its row's key, to be written where nobody else writes."""
-        return [(key, line.item()) for key, line in self._lines.items()]
+    def writes(self) -> list[Write]:
+        """What the lines do with rows, but for those that only check one."""
+        return [line.write() for line in self._lines.values() if line.verb != _CHECK]
 
     def __len__(self) -> int:
         return len(self._lines) + len(self._kept)
@@ -276,12 +326,32 @@ def _lift(lines: list[_Line], reasons: Reasons) -> bool:
 
 
 def _raise_first_failed(lines: list[_Line], reasons: Reasons) -> None:
-    for line, reason in zip(lines, reasons, strict=False):
-        if reason and reason.code == _CONDITION_FAILED:
-            raise line.otherwise
+    """Raise what the first line that failed means, or which operations stand in the way."""
+    failed = [
+        (line, reason)
+        for line, reason in zip(lines, reasons, strict=False)
+        if reason and reason.code == _CONDITION_FAILED
+    ]
+    locks = {each: line.key for line, reason in failed if (each := line.held_by(reason))}
+    locks |= _unwritten(line.key for line, _ in failed)
+    if locks:
+        raise Locked(locks)
+    if failed:
+        raise failed[0][0].otherwise
     codes = {reason.code for reason in reasons if reason}
     if invalid := {code for code in codes if code.startswith(("Validation", "Item"))}:
         raise AssertionError(f"a transaction DynamoDB does not take: {invalid}")
+
+
+def _unwritten(rows: Iterable[Key]) -> decisions.Met:
+    """Those of the operations that were met which are yet to write one of these rows.
+
+    What they make of it counts already; so the condition may have failed for that alone.
+    """
+    met = decisions.met()
+    dependent = [key for key in rows if issubclass(key.table, Dependent)] if met else []
+    found = fetching.read(line_key(each, key) for each in met for key in dependent)
+    return {key.hash_key: met[key.hash_key] for key in found}
 
 
 def _both(one: Condition | None, other: Condition | None) -> Condition | None:

@@ -17,7 +17,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import roles
-from chalicelib.domain.actor import Guard
+from chalicelib.domain.actor import Lock
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.tables.base import (
     Check,
@@ -115,19 +115,24 @@ class User(Versioned):
         condition = _ACTIVE & at_large & (User.session_epoch == self.session_epoch)
         return Check(self.key, condition)
 
-    def is_at_hand(self) -> Check:
-        """The user is active, and nobody has begun to delete him since he was read.
+    @classmethod
+    def may_be_given(cls, user_id: UserId, lock: Lock | None) -> Check:
+        """The user is active, and is not being deleted: they may be given something of their own.
 
-        So he may be given something of his own. What rests on his groups may go on.
+        What holds the row otherwise, for a group they belong to, may go on beside that.
         """
-        as_read = User.guard.does_not_exist() if self.guard is None else User.guard == self.guard
-        return Check(self.key, _ACTIVE & as_read & User.operation.does_not_exist())
+        beside = None if lock is None or lock.is_closed else lock.operation
+        return Check(cls.by_id(user_id), _ACTIVE, unlocked=True, beside=beside)
 
     @classmethod
-    def belongs_to(cls, user_id: UserId, group_id: GroupId, guard: Guard | None) -> Check:
-        """The user belongs to the group, and no large change of that has begun since."""
+    def belongs_to(cls, user_id: UserId, group_id: GroupId, lock: Lock | None) -> Check:
+        """The user belongs to the group, and no operation that holds the row has begun since.
+
+        It goes with `parts.is_not_committed`, where one had begun and was not committed.
+        """
+        beside = None if lock is None else lock.operation
         belongs = Path(["groups", group_id]).exists()
-        return Check(cls.by_id(user_id), belongs & cls.guarded_as_before(guard))
+        return Check(cls.by_id(user_id), belongs, unlocked=True, beside=beside)
 
     @classmethod
     def is_able(cls, user_id: UserId, now: datetime) -> Check:

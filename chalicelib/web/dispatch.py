@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
@@ -32,8 +31,10 @@ from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
 from chalicelib.services import sessions
 from chalicelib.settings import settings
-from chalicelib.tables import creations, decisions, pace, reading
+from chalicelib.tables import creations, decisions, operations, pace, reading
 from chalicelib.tables.creations import Creation
+from chalicelib.tables.decisions import Met
+from chalicelib.tables.transaction import Locked
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
@@ -232,17 +233,23 @@ def _guarded(call: Call, exchange: _Exchange) -> Answer:
 def _decided(call: Call, exchange: _Exchange) -> Answer:
     """Decide until nothing has changed meanwhile, with pauses in which others come to an end.
 
-    However often that is, it ends with the request's deadline.
+    Operations that hold what is to be written are ended. However often that is, it ends with
+    the request's deadline.
     """
+    met: Met = {}
     for _ in pace.attempts(DECISIONS):
-        with suppress(Stale):
-            return _decided_once(call, exchange)
+        try:
+            return _decided_once(call, exchange, met)
+        except Locked as refused:
+            operations.end(refused.locks)
+        except Stale:
+            pass
     raise Conflict(Stale().message)
 
 
-def _decided_once(call: Call, exchange: _Exchange) -> Answer:
+def _decided_once(call: Call, exchange: _Exchange, met: Met) -> Answer:
     """Decide, and refuse only what is refused by rows that all stood so at one moment."""
-    with decisions.noting() as versions:
+    with decisions.noting(met) as versions:
         try:
             return exchange.decide(call)
         except (Invalid, Forbidden, NotFound):

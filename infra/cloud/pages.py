@@ -17,6 +17,7 @@ _LETTERS = {
     Right.READ: "R",
     Right.ADD: "A",
     Right.CHANGE: "C",
+    Right.REMOVE: "D",
     Right.WRITE: "W",
     Right.SCAN: "S",
 }

@@ -316,5 +316,5 @@ def test_the_next_writer_finishes_what_is_half_done(time, ada, large, store):
     assert share(ada, items[1], [add(carol)], secrets(carol)).status == 200
 
     assert holders_of(items[1]) == {ada.id: OWNER, carol.id: READ}
-    assert groups.stored(team).operation is None
+    assert groups.stored(team).lock is None
     check_invariants(store)

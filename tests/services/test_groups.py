@@ -482,7 +482,7 @@ def test_of_many_one_is_deleted_meanwhile_and_nobody_joins(betty, crowd, store):
 
     assert errors(response) == at(MANY - 1, "user_id", rules={"user_is_not_soft_deleted"})
     assert groups.members(team) == {betty.id: True}
-    assert all(people.stored(who.id).guard is None for who in crowd)
+    assert all(people.stored(who.id).lock is None for who in crowd)
     assert store.rows("test-operations") == []
     check_invariants(store)
 
@@ -528,7 +528,7 @@ def test_whoever_meets_a_half_written_group_finishes_it(betty, crowd, store, rea
     team = make.group(betty)
     mail = shared(betty, team)
     after_commit(updating(betty, team, *joining(crowd), **everything(crowd, mail)))
-    assert groups.stored(team).operation is not None
+    assert groups.stored(team).lock is not None
     asks: dict[str, Ask] = {
         "list": lambda: betty.client.get("/groups.json?contain[groups_users]=1"),
         "view": lambda: betty.client.get(f"{groups.path(team)}?contain[groups_users]=1"),
@@ -539,7 +539,7 @@ def test_whoever_meets_a_half_written_group_finishes_it(betty, crowd, store, rea
     response = asks[reader]()
 
     assert response.status == 200
-    assert groups.stored(team).operation is None
+    assert groups.stored(team).lock is None
     assert len(groups.members(team)) == MANY + 1
     assert secrets_of(crowd, mail) == {PGP}
     check_invariants(store)
@@ -581,7 +581,7 @@ def test_who_joins_among_many_sees_himself_with_the_commit(betty, crowd, store):
 
     assert mine[0]["my_group_user"]["user_id"] == crowd[-1].id
     assert [group["id"] for group in found] == [team.id]
-    assert groups.stored(team).operation is not None
+    assert groups.stored(team).lock is not None
 
 
 @pytest.mark.parametrize("kind", ["update", "create"])

@@ -145,17 +145,17 @@ def test_who_left_a_group_writes_nothing_more_by_it(betty, count, store, sweep):
 
 @pytest.mark.parametrize("dies", [after_commit, before_commit])
 def test_who_stays_in_a_group_writes_by_it_while_others_change(ada, betty, dies, store, sweep):
-    """FT20: whatever becomes of the change that his row is guarded for, which goes on."""
+    """FT20: whatever becomes of the change that holds their row, which goes on."""
     crowd = make.crowd(MANY)
     team, staying = make.group(betty, *crowd), signed_in(crowd[0])
     shared = make.resource(betty, {team: UPDATE})
     dies(lambda: departures.delete(ada, make.group(*crowd, name="Other")))
-    guard = people.stored(staying.id).guard
-    assert guard is not None
+    lock = people.stored(staying.id).lock
+    assert lock is not None
 
     assert staying.client.put(path(shared), {"name": "by who stays"}).status == 200
 
-    assert people.stored(staying.id).guard == guard
+    assert people.stored(staying.id).lock == lock
     sweep()
     check_invariants(store)
 
@@ -166,18 +166,18 @@ def test_who_creates_something_undoes_no_change_that_rests_on_him(ada, store):
     team = make.group(*crowd)
     member = signed_in(crowd[0])
     before_commit(lambda: departures.delete(ada, team))
-    guard = people.stored(member.id).guard
-    assert guard is not None
+    lock = people.stored(member.id).lock
+    assert lock is not None
 
     assert create(member).status == 200
 
-    assert people.stored(member.id).guard == guard
+    assert people.stored(member.id).lock == lock
     check_invariants(store)
 
 
 @pytest.mark.parametrize("count", [MANY, 3])
-def test_who_reads_his_secret_writes_what_is_left_of_a_share(betty, count, store):
-    """FT10: users who are added, and groups with their items, among it"""
+def test_who_is_given_a_secret_reads_it_before_the_share_is_carried_out(betty, count, store, sweep):
+    """FT10, I13: by users who are added, and by groups; reading writes nothing but the log"""
     crowd = make.crowd(MANY)
     teams = (
         [make.group(*crowd[:-count], name=name) for name in ("One", "Two")] if count == 3 else []
@@ -186,8 +186,12 @@ def test_who_reads_his_secret_writes_what_is_left_of_a_share(betty, count, store
     rows = [shares.add(holder) for holder in (*teams, *crowd[-count:])]
     after_commit(lambda: shares.share(betty, item, rows, secrets(*crowd)))
 
-    assert betty.client.get(f"/secrets/resource/{item}.json").status == 200
+    staged = store.rows("test-operations")
 
-    assert store.rows("test-operations") == []
+    for who in (betty, signed_in(crowd[0]), signed_in(crowd[-1])):
+        assert who.client.get(f"/secrets/resource/{item}.json").status == 200
+
+    assert store.rows("test-operations") == staged
+    sweep()
     assert None not in {secret_of(who, item) for who in crowd}
     check_invariants(store)

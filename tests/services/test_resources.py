@@ -515,12 +515,12 @@ def test_a_reader_of_a_half_written_secret_finishes_it(time, ada, crowd, store, 
     """FT11, I13"""
     resource_id = shared(ada, crowd)
     after_commit(lambda: ada.client.put(path(resource_id), renewal(ada, crowd)))
-    assert stored(resource_id).operation is not None
+    assert stored(resource_id).lock is not None
 
     response = reader(crowd[-1]).get(query.format(resource_id))
 
     assert PGP.split("\n")[3] in response.content.decode()
-    assert stored(resource_id).operation is None
+    assert stored(resource_id).lock is None
     assert secrets_of((ada, *crowd), resource_id) == {PGP}
     check_invariants(store)
 

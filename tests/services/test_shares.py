@@ -13,7 +13,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
 from chalicelib.services.access_lists import MOST_HOLDERS
-from chalicelib.tables import guards, reading
+from chalicelib.tables import reading
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
@@ -22,6 +22,7 @@ from chalicelib.tables.users import Belonging, User
 from tests import make, people
 from tests.hooks import Killed, Killing, Recorder, kill_points
 from tests.invariants import check_invariants
+from tests.large_operations import begun_and_ended, held, left_begun
 from tests.make import Somebody, Team
 from tests.meanwhile import Meanwhile
 from tests.resources import MISSING, path, rules, secret_of, secrets, secrets_of, stored
@@ -226,7 +227,7 @@ def test_a_large_share_that_dies_is_before_or_after_for_everybody(ada, warm, cro
         time.pass_by(minutes=10)
         sweeper.sweep()
         assert store.rows(Part.stored_as()) == []
-        assert stored(resource_id).operation is None
+        assert stored(resource_id).lock is None
         check_invariants(store)
 
 
@@ -257,38 +258,38 @@ def test_access_of_a_large_group_ends_with_the_commit(ada, crowd, store, time):
 
 
 def test_more_users_than_a_commit_has_room_for_are_added_at_once(ada, crowd, store):
-    """Their rows are guarded meanwhile."""
+    """Their rows are locked meanwhile."""
     resource_id = make.resource(ada)
 
     response = share(ada, resource_id, [add(who) for who in crowd], secrets(*crowd))
 
     assert response.status == 200, response.json
     assert None not in secrets_of(crowd, resource_id)
-    assert not any("guard" in row for row in store.rows(User.stored_as()))
+    assert not held(store, User)
     check_invariants(store)
 
 
-def test_guards_of_what_died_are_swept_and_stop_nobody(ada, warm, crowd, store, time):
+def test_locks_of_what_died_are_swept_and_stop_nobody(ada, warm, crowd, store, time):
     """FT02, FT11"""
     resource_id, other, third = (make.resource(ada) for _ in range(3))
     rows, sent = [add(who) for who in crowd], secrets(*crowd)
     with Recorder() as seen:
         share(ada, third, rows, sent)
-    guarding = next(
+    locking = next(
         at
         for at, call in enumerate(seen.calls)
         if call.operation == "TransactWriteItems" and set(call.tables) == {"operations", "users"}
     )
-    with Killing(at=guarding, after=True), pytest.raises(Killed):
+    with Killing(at=locking, after=True), pytest.raises(Killed):
         share(ada, resource_id, rows, sent)
-    guarded = [row["id"]["S"] for row in store.rows(User.stored_as()) if "guard" in row]
-    met = next(who for who in crowd if who.id in guarded)
+    locked = held(store, User)
+    met = next(who for who in crowd if who.id in locked)
     check_invariants(store)
 
     response = share(ada, other, [add(met)], secrets(met))
 
     assert response.status == 200
-    assert not any("guard" in row for row in store.rows(User.stored_as()))
+    assert not held(store, User)
     assert [secret_of(who, resource_id) for who in crowd] == [None] * len(crowd)
     time.pass_by(minutes=10)
     sweeper.sweep()
@@ -296,39 +297,38 @@ def test_guards_of_what_died_are_swept_and_stop_nobody(ada, warm, crowd, store, 
     check_invariants(store)
 
 
-# Watches
+# Deletions that have begun
 
 
-def test_a_watch_is_taken_away_by_who_gives_something(ada, betty, store):
+def test_a_deletion_that_has_begun_is_undone_by_who_gives_something(ada, betty, store):
     resource_id = make.resource(ada)
-    watched = guards.watch(User.get(betty.id))
-    assert isinstance(watched, User)
+    left_begun(User.get(betty.id))
 
     assert share(ada, resource_id, [add(betty)], secrets(betty)).status == 200
 
     row = reading.find(User.by_id(betty.id))
     assert row is not None
-    assert "guard" not in row
+    assert "lock" not in row
 
 
-def test_a_watch_changes_nothing_for_the_watched(ada, betty):
+def test_a_deletion_that_has_begun_changes_nothing_for_who_is_to_be_deleted(ada, betty):
     resource_id = make.resource(betty)
-    guards.watch(User.get(betty.id))
+    left_begun(User.get(betty.id))
 
     assert betty.client.get(path(resource_id)).status == 200
 
 
-def test_a_watch_that_ends_leaves_nothing(ada, betty, digest):
+def test_a_deletion_that_is_refused_after_it_began_leaves_nothing(ada, betty, digest):
     before = digest()
 
-    guards.unwatch(guards.watch(User.get(betty.id)))
+    begun_and_ended(User.get(betty.id))
 
     assert digest() == before
 
 
-def test_a_watch_that_was_left_is_swept(ada, betty, digest, time):
+def test_a_deletion_that_was_left_after_it_began_is_swept(ada, betty, digest, time):
     before = digest()
-    guards.watch(User.get(betty.id))
+    left_begun(User.get(betty.id))
     time.pass_by(minutes=10)
 
     sweeper.sweep()

@@ -10,9 +10,9 @@ import pytest
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
-from chalicelib.tables import guards
 from chalicelib.tables.connection import connection
 from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.users import User
 from tests import groups, make, people
 from tests.at_once import Ask
 from tests.client import Client, Response
@@ -21,6 +21,7 @@ from tests.endpoints import CSRF_PAIR
 from tests.hooks import Killed
 from tests.invariants import check_invariants
 from tests.keys import KEYS
+from tests.large_operations import held, left_begun
 from tests.make import Somebody
 from tests.meanwhile import Meanwhile
 from tests.resources import actions, create, created, path, secrets, stored
@@ -30,7 +31,7 @@ READ, UPDATE, OWNER = PermissionType
 MANY, ENOUGH = 150, 105
 """More items than one transaction has rows."""
 COMMIT = 2
-"""The transaction that deletes; the first watches the user."""
+"""The transaction that deletes; the first locks the user."""
 
 
 @pytest.fixture
@@ -43,7 +44,7 @@ def refused_at_commit(digest: Callable[[], str], store: Any) -> Callable[..., Re
         assert meanwhile.happened
         assert response.status >= 400
         assert store.rows("test-operations") == []
-        assert not any("guard" in row for row in store.rows("test-users"))
+        assert not held(store, User)
         check_invariants(store)
         return response
 
@@ -210,21 +211,21 @@ def test_who_completes_the_setup_meanwhile_is_deleted_with_his_key(ada, store):
     check_invariants(store)
 
 
-def test_a_watch_that_was_left_is_in_nobodys_way(ada, betty, store):
+def test_a_deletion_that_was_left_after_it_began_is_in_nobodys_way(ada, betty, store):
     """FT02"""
-    guards.watch(people.stored(betty.id))
+    left_begun(people.stored(betty.id))
 
     assert betty.client.get("/users/me.json").status == 200
     assert create(betty).status == 200
-    guards.watch(people.stored(betty.id))
+    left_begun(people.stored(betty.id))
     assert delete(ada, betty).status == 200
     check_invariants(store)
 
 
-def test_a_watch_that_was_left_is_swept(time, betty, digest, store):
+def test_a_deletion_that_was_left_after_it_began_is_swept(time, betty, digest, store):
     """FT02"""
     before = digest()
-    guards.watch(people.stored(betty.id))
+    left_begun(people.stored(betty.id))
     check_invariants(store)
 
     time.pass_by(minutes=15)
@@ -437,7 +438,7 @@ def test_the_next_writer_finishes_what_is_half_done(ada, betty, carol, large, st
     assert share(carol, item, [add(ada)], secrets(ada)).status == 200
 
     assert holders_of(item) == {carol.id: OWNER, ada.id: READ}
-    assert people.stored(betty.id).operation is None
+    assert people.stored(betty.id).lock is None
     check_invariants(store)
 
 
@@ -447,10 +448,10 @@ def test_what_he_is_yet_to_be_given_is_given_before(time, ada, count, store):
     crowd = make.crowd(count)
     resource_id = make.resource(ada)
     sent = secrets(*crowd)
-    guarding = 0 if count < 95 else 2
+    locking = 0 if count < 95 else 2
     rows = [add(who) for who in crowd]
-    dying(lambda: share(ada, resource_id, rows, sent), after=guarding + 1)
-    assert stored(resource_id).operation is not None
+    dying(lambda: share(ada, resource_id, rows, sent), after=locking + 1)
+    assert stored(resource_id).lock is not None
 
     assert delete(ada, crowd[-1]).status == 200
 

@@ -16,8 +16,6 @@ from chalicelib.tables.comments import Comment
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
-from chalicelib.tables.outbox import Mail
-from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
@@ -27,6 +25,7 @@ from tests import make
 from tests.comments import commented
 from tests.hooks import Killed, Killing
 from tests.invariants import check_invariants
+from tests.large_operations import lines
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
 
@@ -104,8 +103,8 @@ def _unfinished(tenant):
     row = tenant.resource()
     change = Change(row, row.copy())
     for _ in range(100):
-        change.then_put(Mail.to("ada@example.com", "none"))
-    with Killing(at=6), pytest.raises(Killed):
+        change.then_put(Claim("none", new_id(), subject=new_id()))
+    with Killing(at=7), pytest.raises(Killed):
         change.commit()
     return tenant.resource()
 
@@ -119,7 +118,7 @@ def test_an_empty_tenant_passes(store):
 
 
 def test_a_change_on_its_way_passes(tenant):
-    assert _unfinished(tenant).operation is not None
+    assert _unfinished(tenant).lock is not None
 
     check_invariants(tenant.store)
 
@@ -230,10 +229,10 @@ BREACHES = {
         "I14",
         lambda t: t.change(t.resource(), modified=clock.now().replace(year=2000)),
     ),
-    "an operation is not there": ("I13", lambda t: t.change(t.resource(), operation=new_id())),
+    "an operation is not there": ("I13", lambda t: t.change(t.resource(), lock=new_id())),
     "an operation lost a line": (
         "I13",
-        lambda t: Part.get(_unfinished(t).operation, "00000007").delete(),
+        lambda t: lines(str(_unfinished(t).lock))[6].delete(),
     ),
     "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=roles.USER.id)),
     "a user has no role there is": ("I9", lambda t: t.change(t.ada.user, role_id=new_id())),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from datetime import timedelta
 
@@ -14,14 +13,16 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services import sweeper
 from chalicelib.tables import operations, pace, reading
 from chalicelib.tables.base import Check
+from chalicelib.tables.claims import Claim
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change, require_finished
-from chalicelib.tables.parts import Part
+from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
+from chalicelib.tables.transaction import Locked
 from tests import hooks, storage
 from tests.environment import ENGINE
 from tests.hooks import Failing, Killed, Killing, Recorder
+from tests.large_operations import lines
 from tests.scheduler import races
 
 SMALL, LARGE = 99, 110
@@ -60,19 +61,26 @@ def _share(resource, count=LARGE, secret="pgp"):
 
 
 def _rename(resource, name):
-    """A writer who knows the rules: finishes first, then decides from a new row."""
+    """A writer as requests are: ends what is in the way, then decides from a new row."""
     for _ in range(3):
         current = _load(resource)
+        changed = current.copy()
+        changed.name = name
         try:
-            require_finished(current)
-            changed = current.copy()
-            changed.name = name
             with Change(current, changed):
                 pass
+        except Locked as refused:
+            operations.end(refused.locks)
         except Stale:
-            continue
-        return
+            pass
+        else:
+            return
     raise Conflict("too busy")
+
+
+def _finish(resource):
+    """What a writer does who is refused by the operation that held the row when it was read."""
+    operations.end({resource.lock: resource.key})
 
 
 def _holders(store):
@@ -138,7 +146,7 @@ def test_a_change_raises_the_version_and_leaves_no_trace_of_itself(store, count)
     _share(resource, count)
 
     current = _load(resource)
-    assert (current.version, current.operation) == (2, None)
+    assert (current.version, current.lock) == (2, None)
     assert current.name == f"shared with {count}"
     assert _staged(store) == []
 
@@ -195,13 +203,13 @@ def test_lines_that_follow_put_change_and_remove(store):
             key = Holding.of(f"user-{n:04}", resource.id)
             tx.then_update(key, Holding.secret_data.set("new"), Holding.secret_id.remove())
         tx.then_delete(Holding.of("user-0000", resource.id))
-        tx.then_put(Setting("theme", value={"a": "midgar"}))
+        tx.then_put(Claim("theme", "midgar", subject="a"))
 
     assert _holders(store) == _everybody()[1:]
     rows = [Holding.from_raw(row) for row in store.rows("test-holdings")]
     assert {row.secret_data for row in rows} == {"new"}
     assert [row.user_id for row in rows if row.favorite_id] == ["user-0001"]
-    assert reading.find(Setting.named("theme"))["value"] == {"S": json.dumps({"a": "midgar"})}
+    assert [claim.subject for claim in Claim.of_kind("theme")] == ["a"]
 
 
 @pytest.mark.parametrize("count", [SMALL, LARGE])
@@ -255,16 +263,14 @@ def test_who_does_not_finish_what_stands_over_cannot_write(store, count):
     with Killing(at=1 + LINES + 1), pytest.raises(Killed):
         _share(resource)
     current = _load(resource)
-    changed = current.copy()
-    changed.operation = None
 
-    change = Change(current, changed)
+    change = Change(current, current.copy())
     for n in range(count):
         change.then_delete(Holding.of(f"user-{n:04}", resource.id))
     with pytest.raises(Stale):
         change.commit()
 
-    assert _load(resource).operation == current.operation
+    assert _load(resource).lock == current.lock is not None
 
 
 def test_more_conditions_than_a_transaction_holds_are_refused_before_anything_is_written(store):
@@ -295,9 +301,8 @@ def test_whenever_a_process_dies_the_change_is_whole_or_was_never_made(store, ti
         outcomes.add(committed)
         if not committed:
             assert _holders(store) == [], "something shows before the commit"
-        elif _load(resource).operation is not None:
-            with pytest.raises(Stale):
-                require_finished(_load(resource))
+        elif _load(resource).lock is not None:
+            _finish(_load(resource))
         assert _holders(store) == (_everybody() if committed else [])
         _sweep(time)
         assert _staged(store) == []
@@ -318,7 +323,7 @@ def test_the_sweeper_finishes_what_nobody_met(store, time):
         committed = _load(resource).version == 2
         _sweep(time)
         assert _holders(store) == (_everybody() if committed else [])
-        assert _load(resource).operation is None
+        assert _load(resource).lock is None
         assert _staged(store) == []
         assert committed or storage.digest(store) == before
 
@@ -331,15 +336,15 @@ def test_who_finishes_may_die_too(store, time):
         with Killing(at=1 + LINES + 1, after=True), pytest.raises(Killed):
             _share(resource)
         resource = _load(resource)
-        assert resource.operation is not None
+        assert resource.lock is not None
         return resource
 
     resource = half_done()
-    calls = _calls_of(lambda: operations.finish(resource))
+    calls = _calls_of(lambda: _finish(resource))
     for killing in hooks.kill_points(calls):
         resource = half_done()
         with killing, pytest.raises(Killed):
-            operations.finish(resource)
+            _finish(resource)
         _sweep(time)
         assert _holders(store) == _everybody()
         assert _staged(store) == []
@@ -356,7 +361,7 @@ def test_who_goes_on_does_not_begin_again(store):
         _share(resource, 490)
 
     with Recorder() as seen:
-        operations.finish(_load(resource))
+        _finish(_load(resource))
 
     assert seen.operations.count("TransactWriteItems") == 1
 
@@ -404,16 +409,16 @@ def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
     for resource in (broken, other):
         with Killing(at=1 + LINES + 1), pytest.raises(Killed):
             _share(resource)
-    operation = _load(broken).operation
-    Part.from_raw(reading.find(Part.numbered(operation, 7))).delete()
+    operation = _load(broken).lock
+    lines(operation)[6].delete()
 
     with pytest.raises(sweeper.Unended):
         _sweep(time)
 
-    assert _load(broken).operation == operation
-    assert _load(other).operation is None
+    assert _load(broken).lock == operation
+    assert _load(other).lock is None
     with pytest.raises(operations.Incomplete):
-        require_finished(_load(broken))
+        _finish(_load(broken))
 
 
 # Faults
@@ -427,7 +432,7 @@ def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
     with Recorder() as seen, lost, pytest.raises(Unavailable):
         _share(resource)
     assert seen.operations.count("TransactWriteItems") == pace.ATTEMPTS
-    assert _load(resource).operation is not None
+    assert _load(resource).lock is not None
     _rename(resource, "renamed")
 
     assert _holders(store) == _everybody()
@@ -441,7 +446,7 @@ def test_a_change_stands_although_its_rest_cannot_be_written_now(store, time):
 
     with busy:
         _share(resource)
-    assert _load(resource).operation is not None
+    assert _load(resource).lock is not None
     _sweep(time)
 
     assert _holders(store) == _everybody()
@@ -457,7 +462,7 @@ def test_a_fault_that_passes_is_not_noticed(store, fault):
         with Failing(fault, at=at):
             _share(resource)
         assert _holders(store) == _everybody()
-        assert (_load(resource).version, _load(resource).operation) == (2, None)
+        assert (_load(resource).version, _load(resource).lock) == (2, None)
         assert _staged(store) == []
 
 
@@ -478,7 +483,7 @@ def _unfinished(store):
     """A target whose change is committed by a process that died then."""
     store.empty()
     resource = _target()
-    with Killing(at=2 + SMALL // 25 + 1), pytest.raises(Killed):
+    with Killing(at=2 + (SMALL + 1) // 25 + 1), pytest.raises(Killed):
         _share(resource, SMALL + 1)
     return _load(resource)
 
@@ -494,13 +499,11 @@ def test_two_who_finish_at_once_write_the_same(store):
     """FT10"""
     for race in races(**FEW):
         resource = _unfinished(store)
-        assert resource.operation is not None
-        outcomes = race.run(
-            lambda r=resource: operations.finish(r), lambda r=resource: operations.finish(r)
-        )
+        assert resource.lock is not None
+        outcomes = race.run(lambda r=resource: _finish(r), lambda r=resource: _finish(r))
         assert [outcome.error for outcome in outcomes] == [None, None]
         assert _holders(store) == _everybody(SMALL + 1)
-        assert _load(resource).operation is None
+        assert _load(resource).lock is None
         assert _staged(store) == []
 
 
@@ -514,9 +517,7 @@ def test_a_late_applier_overwrites_nothing_newer(store):
 
     for race in races(**FEW):
         resource = _unfinished(store)
-        race.run(lambda r=resource: operations.finish(r), lambda r=resource: finish_and_renew(r))[
-            1
-        ].get()
+        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[1].get()
         rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
         assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
         assert _load(resource).name == "renamed"
@@ -527,17 +528,17 @@ def test_what_was_applied_is_not_applied_again_by_a_slower_one(store):
 
     def apply_some_and_renew():
         with Killing(at=2, after=True), pytest.raises(Killed):
-            operations.finish(resource)
+            _finish(resource)
         Holding("user-0000", resource.id, secret_data="newer").save()
 
     resource = _unfinished(store)
     with hooks.Once(at=2, action=apply_some_and_renew):
-        operations.finish(resource)
+        _finish(resource)
 
     rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
     assert sorted(rows) == _everybody(SMALL + 1)
     assert rows["user-0000"] == "newer"
-    assert _load(resource).operation is None
+    assert _load(resource).lock is None
     assert _staged(store) == []
 
 
@@ -552,7 +553,7 @@ def _share_resting(resource, others):
 
 
 @pytest.mark.parametrize("rested", [1, LARGE] if ENGINE == "embedded" else [1])
-def test_rows_it_rests_on_are_guarded_until_the_others_are_written(store, rested):
+def test_rows_it_rests_on_are_locked_until_the_others_are_written(store, rested):
     """FT02: the commit has the room to change one of them, and not all"""
     seen = set()
     for at in range(LARGE):
@@ -562,12 +563,12 @@ def test_rows_it_rests_on_are_guarded_until_the_others_are_written(store, rested
             _share_resting(resource, others)
         if not kill.dead:
             break
-        if _load(resource).operation is not None and _holders(store) != _everybody():
-            assert all(_load(other).guard is not None for other in others)
+        if _load(resource).lock is not None and _holders(store) != _everybody():
+            assert all(_load(other).lock is not None for other in others)
             seen.add(len(_holders(store)))
 
     assert len(seen) > 1
-    assert [_load(other).guard for other in others] == [None] * rested
+    assert [_load(other).lock for other in others] == [None] * rested
     assert {_load(other).name for other in others} == {"after"}
     assert _staged(store) == []
 
@@ -585,7 +586,7 @@ def test_a_later_writer_comes_after_the_whole_operation_or_before_it(store, time
         assert share.error is None or isinstance(share.error, Stale)
         current = _load(resource)
         assert current.name == "renamed" or (share.error is None and current.version == 3)
-        assert current.operation is None
+        assert current.lock is None
         assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
         _sweep(time)
         assert _staged(store) == []
@@ -602,7 +603,7 @@ def test_a_sweeper_beside_a_slow_change_undoes_it_or_lets_it_be(store, time):
         undone.add(isinstance(share.error, Stale))
         assert share.error is None or isinstance(share.error, Stale)
         assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
-        assert _load(resource).operation is None
+        assert _load(resource).lock is None
         _sweep_all()
         assert _staged(store) == []
 

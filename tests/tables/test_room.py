@@ -14,7 +14,7 @@ from chalicelib.tables import operations, parts, reading, room
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.room import MARGIN, MARKS, MOST_BYTES, STAGED, size_of
+from chalicelib.tables.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
 from chalicelib.tables.users import Belonging, User
 from infra.local.limits import size_of_item
 from tests import storage
@@ -110,10 +110,10 @@ def test_what_is_committed_is_applied_although_others_fill_the_margin(store, tim
     tx.then_update(user, *User.membership(new_id(), a_belonging()))
     with Killing(at=1 + 111 // 25 + 1, after=True), pytest.raises(Killed):
         tx.commit()
-    guarded = load(user)
-    assert guarded.guard is not None
+    locked = load(user)
+    assert locked.lock is not None
     longer = "é" * 510
-    guarded.update([User.first_name.set(longer), User.last_name.set(longer)])
+    locked.update([User.first_name.set(longer), User.last_name.set(longer)])
 
     operations.sweep(created_before=clock.now() + timedelta(hours=1))
 
@@ -124,7 +124,7 @@ def test_what_is_committed_is_applied_although_others_fill_the_margin(store, tim
 @full
 @sizes
 def test_a_full_row_may_become_shorter(store, count):
-    user = a_user(MOST_BYTES - (MARKS if count == LARGE else 0))
+    user = a_user(MOST_BYTES - (LOCK if count == LARGE else 0))
 
     leaves(user, count)
 
@@ -132,8 +132,8 @@ def test_a_full_row_may_become_shorter(store, count):
 
 
 @full
-def test_a_row_without_room_for_a_mark_is_in_no_large_change(store):
-    user = a_user(MOST_BYTES - MARKS + 1)
+def test_a_row_without_room_for_a_lock_is_in_no_large_change(store):
+    user = a_user(MOST_BYTES - LOCK + 1)
     before = len(store.rows("test-holdings"))
 
     with pytest.raises(Invalid):
@@ -141,7 +141,7 @@ def test_a_row_without_room_for_a_mark_is_in_no_large_change(store):
 
     assert store.rows("test-operations") == []
     assert len(store.rows("test-holdings")) == before
-    assert load(user).guard is None
+    assert load(user).lock is None
 
 
 @full
