@@ -9,26 +9,26 @@ of what a race has left, an owner stays all the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from itertools import chain
 from typing import Any
 
 from chalicelib.bodies import transfers
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import ownership
-from chalicelib.domain.errors import Invalid
+from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services import memberships, trees
 from chalicelib.services.group_lists import Found, Seen
 from chalicelib.services.permissions import Holders, read_holders
 from chalicelib.tables import reading
-from chalicelib.tables.base import Key
+from chalicelib.tables.base import Key, in_chunks
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change
+from chalicelib.tables.operations import MOST_HELD, Change
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 
@@ -40,21 +40,30 @@ class Departure:
     """Users and groups who go, the items they leave, and what is handed over."""
 
     gone: frozenset[str]
-    items: Mapping[ResourceId, Resource]
-    """What names somebody who goes in its access list."""
+    item_ids: Sequence[ResourceId]
+    """What may name somebody who goes in its access list."""
+    items: Mapping[ResourceId, Resource] | None
+    """What does; nothing where it is more than is held in memory."""
+    blocked: Mapping[ResourceId, Resource]
+    """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
     owners: Mapping[ResourceId, frozenset[str]] = field(default_factory=dict)
     """Who is made an owner, by item."""
 
-    @cached_property
-    def fates(self) -> Fates:
-        return ownership.fates({id_: self._access(id_) for id_ in self.items}, self.gone)
-
     @property
     def blocking(self) -> list[Resource]:
         """What would be left without an owner."""
-        return [self.items[ResourceId(id_)] for id_ in sorted(self.fates.blocking)]
+        left = self._fates(self.blocked).blocking
+        return [self.blocked[ResourceId(id_)] for id_ in sorted(left)]
+
+    def pages(self) -> Iterator[Mapping[ResourceId, Resource]]:
+        """The items, so many at once as are held in memory."""
+        if self.items is not None:
+            yield self.items
+            return
+        for page in in_chunks(list(self.item_ids), MOST_HELD):
+            yield _named(_stored(page), self.gone)
 
     def transferred(self, draft: Draft[Any]) -> Departure:
         """The same with the owners a client names: of each item that blocks, and no other."""
@@ -69,21 +78,35 @@ class Departure:
 
     def write(self, tx: Change) -> None:
         """Write what becomes of the items, and let the groups that have access know."""
-        for item_id, item in self.items.items():
-            if item_id in self.fates.deleted:
+        for page in self.pages():
+            self.write_page(tx, page)
+        self.write_groups(tx)
+
+    def write_page(self, tx: Change, items: Mapping[ResourceId, Resource]) -> None:
+        """Write what becomes of some of the items, which are decided upon once more."""
+        fates = self._fates(items)
+        groups = {g for each in items.values() for g in memberships.group_holders(each.permissions)}
+        if fates.blocking or not groups <= self.groups.keys() | self.gone:
+            raise Stale  # others have access by now
+        for item_id, item in items.items():
+            if item_id in fates.deleted:
                 tx.then_update(item, *item.deletion())
             else:
                 tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
+
+    def write_groups(self, tx: Change) -> None:
         for group in self.groups.values():
             tx.then_update(group, Group.version.add(1))
 
-    def _access(self, item_id: ResourceId) -> AccessList:
-        """Who may do what with an item once it has been handed over."""
-        entries = self.items[item_id].permissions.items()
-        access = {holder: permission.type for holder, permission in entries}
-        return ownership.with_owners(access, self.owners.get(item_id, ()))
+    def _fates(self, items: Mapping[ResourceId, Resource]) -> Fates:
+        """What becomes of items once they have been handed over."""
+        owned: dict[str, AccessList] = {
+            id_: ownership.with_owners(_access(item), self.owners.get(id_, ()))
+            for id_, item in items.items()
+        }
+        return ownership.fates(owned, self.gone)
 
     def _named(self, item: Resource, ids: Collection[str]) -> frozenset[str]:
         """Those of the holders who stay that these permissions of the item are for."""
@@ -109,15 +132,46 @@ class Obstacles:
 def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[Departure, Rows]:
     """Read the items, as far as they are shared with somebody who goes, and with them other rows.
 
-    Then the groups that have access too: each change of an access list is theirs as well.
+    Then the groups that have access too: each change of an access list is theirs as well. Of
+    items that are too many to be held, those are that stand in the way.
     """
-    keys = [Resource.by_id(ResourceId(item_id)) for item_id in item_ids]
-    rows = reading.read([*keys, *others])
-    found = [item for key in keys if (item := rows.find(Resource, key.hash_key))]
-    items = {ResourceId(item.id): item for item in found if _names(item, gone)}
-    staying = {g for i in items.values() for g in memberships.group_holders(i.permissions)}
+    ids = [ResourceId(item_id) for item_id in item_ids]
+    first, *more = [*in_chunks(ids, MOST_HELD)] or [[]]
+    rows = reading.read([*map(Resource.by_id, first), *others])
+    pages = chain([_resources(rows, first)], map(_stored, more))
+    items: dict[ResourceId, Resource] = {}
+    blocked: dict[ResourceId, Resource] = {}
+    staying: set[GroupId] = set()
+    for page in pages:
+        items = _named(page, gone)
+        fates = ownership.fates({id_: _access(each) for id_, each in items.items()}, gone)
+        blocked |= {ResourceId(id_): items[ResourceId(id_)] for id_ in fates.blocking}
+        for each in items.values():
+            staying |= memberships.group_holders(each.permissions)
     groups = groups_by_id(staying.difference(gone))
-    return Departure(frozenset(gone), items, groups), rows
+    kept = None if more else items
+    return Departure(frozenset(gone), ids, kept, blocked, groups), rows
+
+
+def _stored(item_ids: Sequence[ResourceId]) -> list[Resource]:
+    return _resources(reading.read(map(Resource.by_id, item_ids)), item_ids)
+
+
+def _resources(rows: Rows, item_ids: Iterable[ResourceId]) -> list[Resource]:
+    return [item for id_ in item_ids if (item := rows.find(Resource, id_))]
+
+
+def _named(items: Iterable[Resource], gone: Collection[str]) -> dict[ResourceId, Resource]:
+    """Those of the items that name somebody who goes."""
+    return {
+        ResourceId(item.id): item
+        for item in items
+        if not (item.deleted or item.permissions.keys().isdisjoint(gone))
+    }
+
+
+def _access(item: Resource) -> AccessList:
+    return {holder: permission.type for holder, permission in item.permissions.items()}
 
 
 def groups_by_id(group_ids: Collection[str]) -> dict[GroupId, Group]:
@@ -145,7 +199,3 @@ def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Hol
     """Groups as they are shown with their members."""
     seen = [Seen(group.serialize(), [m.serialize() for m in members]) for group, members in groups]
     return Found(seen, users={id_: user.serialize() for id_, user in holders.users.items()})
-
-
-def _names(item: Resource, gone: Collection[str]) -> bool:
-    return not (item.deleted or item.permissions.keys().isdisjoint(gone))

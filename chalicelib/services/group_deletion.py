@@ -46,9 +46,9 @@ class _Leaving:
         if blocking := self.departure.blocking:
             raise Blocked(BLOCKED, departures.obstacles(blocking))
 
-    def lost(self) -> Iterator[tuple[UserId, ResourceId]]:
-        """Who loses what: the members, all items they reach in no other way."""
-        for item_id, item in self.departure.items.items():
+    def lost(self, items: Mapping[ResourceId, Resource]) -> Iterator[tuple[UserId, ResourceId]]:
+        """Who loses what of some items: the members, all they reach in no other way."""
+        for item_id, item in items.items():
             holders = item.permissions.keys() - self.departure.gone
             for user_id, user in self.users.items():
                 if holders.isdisjoint({user_id, *user.groups}):
@@ -59,7 +59,7 @@ def dry_run(actor: Actor, group: str) -> Sequence[Resource]:
     """Return what the group has access to, if it can be deleted; and do nothing."""
     leaving = _read(_require_deletable(actor, group))
     leaving.require_free()
-    return list(leaving.departure.items.values())
+    return [item for page in leaving.departure.pages() for item in page.values()]
 
 
 def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
@@ -112,9 +112,11 @@ def _write(actor: Actor, leaving: _Leaving) -> None:
         for user_id, user in leaving.users.items():
             tx.then_update(user, *User.no_membership(group.id))
             tx.then_delete(Membership.of(group.id, user_id))
-        leaving.departure.write(tx)
-        for user_id, item_id in leaving.lost():
-            tx.then_delete(Holding.of(user_id, item_id))
+        for page in leaving.departure.pages():
+            leaving.departure.write_page(tx, page)
+            for user_id, item_id in leaving.lost(page):
+                tx.then_delete(Holding.of(user_id, item_id))
+        leaving.departure.write_groups(tx)
 
 
 def _deleted(actor: Actor, group: Group) -> Group:

@@ -34,6 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -51,6 +52,8 @@ from chalicelib.tables.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.versioned import Dependent, Versioned
 from chalicelib.tables.writes import UPDATE, Write
 
+MOST_HELD = 600
+"""Lines that are kept in memory before they are staged."""
 MAX_BYTES = 4_000_000
 """Of a transaction, counted as JSON, which is longer than what DynamoDB counts."""
 TOO_MUCH = "This is too much for one request; please send it in several."
@@ -106,6 +109,7 @@ class Change(Transaction):
         self._begun = None if within is None else within.header
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
+        self._staged = 0
         if before is None:
             self.create(after)
             return
@@ -124,6 +128,7 @@ class Change(Transaction):
     def then_put(self, row: Dependent) -> None:
         """Write a whole row, over the one that may stand there."""
         self._following.put(row, provided=None)
+        self._stage_where_many()
 
     def then_update(self, where: Versioned | Dependent | Key, *actions: Action) -> None:
         """Set attributes of a row that is known to exist as long as the target is unchanged.
@@ -134,13 +139,21 @@ class Change(Transaction):
         if isinstance(where, Versioned):
             self.rest_on(where)
         self._following.update(where, *actions, provided=None)
+        self._stage_where_many()
 
     def then_delete(self, where: Dependent | Key) -> None:
         self._following.delete(where)
+        self._stage_where_many()
 
     def commit(self) -> None:
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
-        locks.require_free(self._rested.values())
+        with self._undone_where_refused():
+            locks.require_free(self._rested.values())
+            if self._staged or not self._is_written_at_once():
+                self._commit_in_steps()
+
+    def _is_written_at_once(self) -> bool:
+        """Write all in one transaction, if it takes that much."""
         whole = Transaction()
         whole.join(self)
         for row in self._rested.values():
@@ -150,54 +163,92 @@ class Change(Transaction):
             whole.delete(self._begun, provided=Part.is_pending())
         items = whole.items()
         room.require(items, self._following.writes(), self._rested)
-        if _fits(items):
-            whole.commit()
-        else:
-            self._commit_in_steps()
+        if not _fits(items):
+            return False
+        whole.commit()
+        return True
+
+    def _stage_where_many(self) -> None:
+        """Stage and lock what there is, so that a change of any size is never held in memory.
+
+        A row that has been staged is not named again.
+        """
+        if len(self._following) >= MOST_HELD:
+            rested = list(self._rested.values())
+            locks.require_free(rested)
+            room.require([], self._following.writes(), self._rested)
+            room.require_for_locks(rested)
+            header = self._begun_header()
+            self._stage(header)
+            locks.take(header, rested)
+            self._following, self._rested = Transaction(), {}
 
     def _commit_in_steps(self) -> None:
-        header, target = self._begun or Part.header(new_id(), self._target.key), self._target
+        target = self._target
         rested = [row for key, row in self._rested.items() if key != target.key]
-        has_room = len(self._lines.keys() | self._rested.keys()) < MAX_ROWS
         if len(self) >= MAX_ROWS or not _fits(self.items()):
             raise Invalid(TOO_MUCH)
         room.require_for_locks(rested)
-        lines = self._staged(header.operation)
-        try:
-            if self._begun is None:
-                parts.put_all([header])  # a line never exists before its header
-            parts.put_all(lines)
-            if has_room:
-                for row in rested:
-                    self.lock(row, header.operation)
-            else:
-                locks.take(header, rested)
-                self.is_held_by(header.operation, [row.key for row in rested])
-            self._commit_with(header, len(lines))
-        except Unavailable:  # no more is asked of storage that does not answer
-            raise
-        except Refusal:
-            _abandon(header)
-            raise
-        _carry_out_now(header, lines)
+        header = self._begun_header()
+        self.rest_on(target)
+        lines = self._stage(header)
+        if len(self._lines.keys() | self._rested.keys()) < MAX_ROWS:
+            for row in rested:
+                self.lock(row, header.operation)
+        else:
+            locks.take(header, rested)
+            self.is_held_by(header.operation, [row.key for row in rested])
+        self._commit_with(header)
+        _carry_out_now(header, lines if len(lines) == self._staged else None)
 
-    def _staged(self, operation: str) -> list[Part]:
-        """The lines, in the order in which they are carried out."""
+    def _begun_header(self) -> Part:
+        """The operation's header, which is stored: a line never exists before it."""
+        if self._begun is None:
+            self._begun = Part.header(new_id(), self._target.key)
+            parts.put_all([self._begun])
+        return self._begun
+
+    def _stage(self, header: Part) -> list[Part]:
+        """Store a line for each row, and return them in the order in which they are carried out."""
         self._following.look_at_rows()
         writes = {write.key: write for write in self._following.writes()}
-        for key in (*self._rested, self._target.key):
+        for key in self._rested:
             writes.setdefault(key, Write(key, UPDATE))
-        lines = [Part.line(operation, write) for write in writes.values()]
+        lines = [Part.line(header.operation, write) for write in writes.values()]
+        parts.put_all(lines)
+        self._staged += len(lines)
         return sorted(lines, key=lambda line: str(line.part))
 
-    def _commit_with(self, header: Part, lines: int) -> None:
+    def _commit_with(self, header: Part) -> None:
         """Commit the operation; the target bears its lock until all lines are carried out."""
         self._target.lock = header.operation
-        said = [Part.committed.set(True), Part.lines.set(lines)]
+        said = [Part.committed.set(True), Part.lines.set(self._staged)]
         self.update(header, *said, provided=Part.present())
         super().commit()
         self._target.lock = None
-        header.committed, header.lines = True, lines
+        header.committed, header.lines = True, self._staged
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with self._undone_where_refused():
+            if error is not None:
+                raise error
+        self.commit()
+
+    @contextmanager
+    def _undone_where_refused(self) -> Iterator[None]:
+        try:
+            yield
+        except Unavailable:  # no more is asked of storage that does not answer
+            raise
+        except Refusal:
+            if self._begun is not None:
+                _abandon(self._begun)
+            raise
 
 
 class Incomplete(Exception):  # noqa: N818 - says what is so
@@ -257,15 +308,18 @@ def _abandon(header: Part) -> None:
         _undo(header)
 
 
-def _carry_out_now(header: Part, lines: Sequence[Part]) -> None:
+def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:
     """Write the rest, or leave it to whoever comes by: the change itself stands already."""
 
     def following(after: str, most: int) -> Sequence[Part]:
-        return [line for line in lines if str(line.part) > after][:most]
+        return [line for line in lines or () if str(line.part) > after][:most]
 
     try:
-        _carry_out(header, following)
-        parts.remove(lines)
+        if lines is None:  # there are more than are held
+            _end(header)
+        else:
+            _carry_out(header, following)
+            parts.remove(lines)
     except (Unavailable, Conflict) as error:
         subject = header.subject.hash_key
         audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)

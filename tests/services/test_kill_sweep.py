@@ -25,6 +25,10 @@ from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
 READ = PermissionType.READ
 MANY = 105
 """More than a transaction has rows."""
+LONELY = 150
+"""Groups of one member, whose names alone are more than a commit has rows."""
+THOUSANDS = more(650, 20_000)
+"""Items of one user, which are staged in pages."""
 BOTH = ("POST", "PUT")
 REPEATED = {
     **{f"{method} /setup/complete/{{user_id}}.json": 400 for method in BOTH},
@@ -150,6 +154,23 @@ def departing(tenant: Tenant) -> Ask:
     return lambda: tenant.ada.client.delete(f"/users/{who.id}.json")
 
 
+def departing_from_lonely_groups(tenant: Tenant) -> Ask:
+    """They go with who alone belongs to them, and so do their names."""
+    [who] = make.crowd(1)
+    teams = make.groups_of(who, LONELY)
+    for team in teams[:3]:
+        make.resource(team)
+    return lambda: tenant.ada.client.delete(f"/users/{who.id}.json")
+
+
+def departing_from_thousands_of_items(tenant: Tenant) -> Ask:
+    """They are more than are held in memory."""
+    [who] = make.crowd(1)
+    for _ in range(THOUSANDS):
+        make.resource(who)
+    return lambda: tenant.ada.client.delete(f"/users/{who.id}.json")
+
+
 LARGE = (
     *(sharing, unsharing, adding_users, renewing, deleting),
     *(founding, joining, leaving, disbanding, departing),
@@ -165,3 +186,16 @@ def test_the_process_of_a_large_change_may_die_at_any_moment(
     trial = Trial(store, time, prepared(tenant))
     step = more(9, 1) if ENGINE == "embedded" else 9  # the others take many times as long
     endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, step))
+
+
+@pytest.mark.skipif(ENGINE != "embedded", reason="takes long on moto")
+@pytest.mark.parametrize(
+    "prepared", [departing_from_lonely_groups, departing_from_thousands_of_items]
+)
+def test_the_process_of_a_change_of_any_size_may_die_at_any_moment(
+    store: Storage, time: Any, tenant: Tenant, prepared: Callable[[Tenant], Ask]
+) -> None:
+    """FT01, FT02, FT10: at some moments of all its steps"""
+    trial = Trial(store, time, prepared(tenant))
+    deaths = [*kill_points(len(trial.calls))]
+    endure(store, trial, iter(deaths[-9 :: -(len(deaths) // more(4, 24))]))

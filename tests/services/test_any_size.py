@@ -1,0 +1,87 @@
+"""Changes of any size: whoever has much is deleted like anybody else, a page at a time."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables.operations import MOST_HELD
+from chalicelib.tables.parts import Part
+from chalicelib.tables.resources import Resource
+from tests import groups, make, people
+from tests.departures import causes, delete, dry_run, holders_of, owner
+from tests.environment import ENGINE
+from tests.hooks import Around
+from tests.invariants import check_invariants
+from tests.proving import more
+from tests.resources import stored
+
+READ, _, OWNER = PermissionType
+LONELY = 150
+"""Groups of one member: their names alone are more than a commit has rows."""
+THOUSANDS = more(2 * MOST_HELD + 50, 20_000)
+
+slow = pytest.mark.skipif(ENGINE != "embedded", reason="takes long on moto")
+
+
+class Census(Around):
+    """Counts, at some storage calls, how many rows the process has in memory."""
+
+    def __init__(self, *kinds: type[object]) -> None:
+        self.kinds = kinds
+        self.most: dict[type[object], int] = dict.fromkeys(kinds, 0)
+        self._calls = 0
+
+    def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
+        self._calls += 1
+        if self._calls % 20 == 0:
+            self._count()
+        return send()
+
+    def _count(self) -> None:
+        alive = [type(each) for each in gc.get_objects()]
+        for kind in self.kinds:
+            self.most[kind] = max(self.most[kind], alive.count(kind))
+
+
+def test_who_alone_belongs_to_a_hundred_and_fifty_groups_is_deleted_with_them(ada, betty, store):
+    teams = make.groups_of(betty, LONELY)
+    resource_id = make.resource(teams[0])
+
+    assert dry_run(ada, betty).status == 200
+    assert delete(ada, betty).status == 200
+
+    assert all(groups.stored(team).deleted for team in teams)
+    assert stored(resource_id).deleted
+    assert store.rows(Part.stored_as()) == []
+    check_invariants(store)
+
+
+def test_the_names_of_groups_that_went_may_be_taken(ada, betty):
+    teams = make.groups_of(betty, LONELY)
+    name = groups.stored(teams[-1]).name
+    delete(ada, betty)
+
+    assert groups.create(ada, groups.body(ada, name=name)).status == 200
+
+
+@slow
+def test_who_has_thousands_of_items_is_deleted_in_bounded_memory(ada, betty, store):
+    items = [make.resource(betty, {} if n % 10 else {ada: READ}) for n in range(THOUSANDS)]
+    shared = items[::10]
+    assert causes(dry_run(ada, betty))["resources"] == {*shared}
+
+    with Census(Resource, Part) as census:
+        response = delete(ada, betty, owners=[owner(each, ada) for each in shared])
+
+    assert response.status == 200, response.json
+    assert [holders_of(each) for each in shared] == [{ada.id: OWNER}] * len(shared)
+    assert all(stored(each).deleted for each in {*items[:50]}.difference(shared))
+    assert people.stored(betty.id).deleted
+    assert max(census.most.values()) > MOST_HELD / 2
+    assert max(census.most.values()) < 3 * MOST_HELD
+    assert store.rows(Part.stored_as()) == []
+    check_invariants(store)
