@@ -17,6 +17,7 @@ from pynamodb.indexes import GlobalSecondaryIndex, Index
 import chalicelib.tables
 from chalicelib.settings import settings
 from chalicelib.tables.base import Table, TimestampAttribute, every_table
+from chalicelib.tables.unversioned import is_unversioned
 from chalicelib.web.endpoint import Route
 from infra.cloud import costs, pages
 from infra.endpoints import Served, every_endpoint
@@ -88,7 +89,9 @@ def _ours(table: type[Table]) -> Sequence[type]:
 def _kind(attribute: Attribute[Any]) -> str:
     is_moment = isinstance(attribute, TimestampAttribute)
     kind = "moment" if is_moment else _KINDS.get(attribute.attr_type, attribute.attr_type)
-    return f"{kind}, optional" if attribute.null else kind
+    optional = ", optional" if attribute.null else ""
+    version = ", unversioned" if is_unversioned(attribute) else ""
+    return f"{kind}{optional}{version}"
 
 
 def _index(index: Index[Any]) -> str:

@@ -17,7 +17,7 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
 from chalicelib.domain.ownership import Members
 from chalicelib.services import administrators, avatars, departures, people
 from chalicelib.services.departures import TRANSFER_REFUSED, Departure
-from chalicelib.tables import operations, reading
+from chalicelib.tables import operations, reading, unversioned
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
@@ -33,11 +33,6 @@ MISSING = "The user does not exist or has been already deleted."
 BLOCKED = "The user cannot be deleted."
 _SOLE_MANAGER = "They are the only manager of groups: name another manager first."
 _SOLE_OWNER = "They are the only owner of items that others have access to: hand these over first."
-_EDITED = (
-    *("role_id", "active", "disabled", "gpgkey_id", "avatar_id"),
-    *("first_name", "last_name", "locale", "last_logged_in", "session_epoch"),
-)
-"""What others may change of a user without raising his version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +175,7 @@ def _managing(members: Sequence[Membership]) -> Members:
 def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
     user = leaving.user
     with Change(user, _deleted(user), within=begun) as tx:
-        tx.require(Check(user.key, user.as_read(*_EDITED)))
+        tx.require(Check(user.key, user.as_read(*unversioned.names(User))))
         tx.require(User.is_administrator(actor.id, clock.now()))
         if administrators.stays(user):
             administrators.require_another(tx, user, _last(actor))

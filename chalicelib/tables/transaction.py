@@ -10,7 +10,8 @@ lines stand in. A line without `otherwise` says that the decision was taken from
 that have changed since: `Stale`, and the request is decided again.
 
 A row appears once: conditions on a row that is also written join the write. A row that says
-when it was changed last never says something earlier than before (`stamps.py`).
+when it was changed last never says something earlier than before (`stamps.py`). A versioned
+row gets a new version, but for what may change without (`unversioned.py`).
 
 What is refused because an operation holds a row is `Locked`: whoever decides again ends that
 operation first (`operations.end`).
@@ -29,7 +30,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import creations, decisions, fetching, pace
+from chalicelib.tables import creations, decisions, fetching, pace, unversioned
 from chalicelib.tables.base import Check, Grant, Key, RawRow, Table
 from chalicelib.tables.connection import Json, cancellation_reasons, connection
 from chalicelib.tables.parts import line_key
@@ -199,6 +200,7 @@ class Transaction:
         self, row: Table, *, provided: Condition | None, otherwise: Refusal | None = None
     ) -> None:
         """Write a whole row, over the one that may stand there."""
+        unversioned.require_raised_by_put(row, provided)
         stamps = stamps_of(row)
         self._add(_Line(PUT, row.key, provided, otherwise or Stale(), row, stamps=stamps))
 
@@ -218,6 +220,7 @@ class Transaction:
             stamp.lift(None if row is None else getattr(row, stamp.name))
         refusal = otherwise or Stale()
         line = _Line(UPDATE, _key(where), provided, refusal, row, actions, stamps)
+        unversioned.require_raised_by_update(line.key.table, actions)
         line.show()
         self._add(line)
 

@@ -1,6 +1,7 @@
 """Users: who may sign in, and who they are.
 
-A user's version is raised by every change of his memberships, and by his deletion.
+A user's version is raised by every change of his memberships, and by his deletion. What may
+change without is declared `unversioned`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from chalicelib.tables.base import (
     timestamp_text,
 )
 from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.tables.unversioned import unversioned
 from chalicelib.tables.versioned import Versioned
 
 
@@ -71,25 +73,25 @@ class User(Versioned):
 
     id = UnicodeAttribute(hash_key=True)
     username = UnicodeAttribute()
-    role_id = UnicodeAttribute()
-    active = BooleanAttribute(default=False)
+    role_id = unversioned(UnicodeAttribute())
+    active = unversioned(BooleanAttribute(default=False))
     """Whether the user has completed the setup."""
     deleted = BooleanAttribute(default=False)
-    disabled = TimestampAttribute(null=True)
+    disabled = unversioned(TimestampAttribute(null=True))
     """From when on the user is suspended; may lie ahead."""
     profile_id = UnicodeAttribute()
-    first_name = UnicodeAttribute()
-    last_name = UnicodeAttribute()
-    avatar_id = UnicodeAttribute(null=True)
-    avatar_created = TimestampAttribute(null=True)
-    gpgkey_id = UnicodeAttribute(null=True)
-    locale = UnicodeAttribute(null=True)
-    last_logged_in = TimestampAttribute(null=True)
+    first_name = unversioned(UnicodeAttribute())
+    last_name = unversioned(UnicodeAttribute())
+    avatar_id = unversioned(UnicodeAttribute(null=True))
+    avatar_created = unversioned(TimestampAttribute(null=True))
+    gpgkey_id = unversioned(UnicodeAttribute(null=True))
+    locale = unversioned(UnicodeAttribute(null=True))
+    last_logged_in = unversioned(TimestampAttribute(null=True))
     groups = GroupsAttribute(default=dict)
-    session_epoch = NumberAttribute(default=0)
+    session_epoch = unversioned(NumberAttribute(default=0))
     """Raised to end all sessions of the user: those of an earlier epoch are dead."""
     created = TimestampAttribute()
-    modified = ModifiedAttribute()
+    modified = unversioned(ModifiedAttribute())
 
     @property
     def is_admin(self) -> bool:
