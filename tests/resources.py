@@ -110,7 +110,7 @@ def secrets_of(users: Iterable[Somebody], resource_id: str) -> set[str | None]:
     """The different secrets these users have; `None` for who has none."""
     keys = [Holding.of(who.id, ResourceId(resource_id)) for who in users]
     rows = reading.read(keys)
-    return {(rows.raw(key) or {}).get("secret_data", {}).get("S") for key in keys}
+    return {(rows.withheld(key) or {}).get("secret_data", {}).get("S") for key in keys}
 
 
 def give(resource_id: str, who: Somebody, type_: PermissionType) -> None:

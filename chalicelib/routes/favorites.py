@@ -5,14 +5,14 @@ from __future__ import annotations
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import FavoriteId, ResourceId
 from chalicelib.services import favorites
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views import favorites as views
 from chalicelib.web.endpoint import Endpoints, nothing
 
 endpoints = Endpoints(__name__)
 
 
-def _created(actor: Actor, resource_id: ResourceId, made: str) -> RawRow:
+def _created(actor: Actor, resource_id: ResourceId, made: str) -> HoldingRow:
     return favorites.view(actor, resource_id, FavoriteId(made))
 
 
@@ -24,7 +24,7 @@ def _created(actor: Actor, resource_id: ResourceId, made: str) -> RawRow:
     view=views.favorite,
     message="The resource was marked as favorite.",
 )
-def create(actor: Actor, resource_id: ResourceId) -> RawRow:
+def create(actor: Actor, resource_id: ResourceId) -> HoldingRow:
     """Mark a resource as a favorite of the caller."""
     return favorites.create(actor, resource_id)
 

@@ -15,6 +15,7 @@ from chalicelib.services import permissions, resource_lists, resource_updates, r
 from chalicelib.services.resource_lists import Permission, Wanted
 from chalicelib.services.resources import Seen
 from chalicelib.services.trees import OwnTrees
+from chalicelib.tables.disclosure import Undisclosed, disclose
 from chalicelib.views import resources as views
 from chalicelib.views.holders import Holders
 from chalicelib.views.permissions import permission_of
@@ -56,7 +57,7 @@ LIST = Options(
 )
 _MEMBERS: dict[str, views.Contained] = {
     "favorite": views.add_favorite,
-    "secret": views.add_secrets,
+    "secret": views.begin_secrets,
     "resource-type": views.add_resource_type,
     "permissions": views.add_permissions,
     "tag": views.add_tags,
@@ -82,12 +83,12 @@ def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
     with_secrets = query.contains("secret")
     trees = OwnTrees(actor)
-    show = _shown(query, trees)
+    secrets: dict[str, Undisclosed] = {}
+    show = _shown(query, trees, secrets)
     found = resource_lists.search(actor, _wanted(query), show, with_secrets=with_secrets)
     page, pagination = paginate(_sorted(found, query), query)
     _count_trees(page, trees)
-    if with_secrets:
-        resource_lists.log_secret_reads(actor, [shown["id"] for shown in page])
+    _disclose(actor, page, secrets)
     return Reply(_with_holders(page, query), pagination=pagination)
 
 
@@ -101,11 +102,10 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJ
     """Show a resource."""
     seen = resources.view(actor, resource_id)
     trees = OwnTrees(actor)
-    shown = _shown(query, trees)(seen, _strongest(actor, seen))
+    secrets: dict[str, Undisclosed] = {}
+    shown = _shown(query, trees, secrets)(seen, _strongest(actor, seen))
     _count_trees([shown], trees)
-    if query.contains("secret"):
-        resources.require_whole(seen)
-        resource_lists.log_secret_reads(actor, [shown["id"]])
+    _disclose(actor, [shown], secrets)
     return _with_holders([shown], query)[0]
 
 
@@ -180,10 +180,12 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
     return key
 
 
-def _shown(query: Query, trees: OwnTrees) -> Callable[[Seen, Permission], views.ResourceJson]:
-    """Makes a resource with the members the client asked for, but for its holders."""
+def _shown(
+    query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed]
+) -> Callable[[Seen, Permission], views.ResourceJson]:
+    """Makes a resource with the members the client asked for, but for holders and `secrets`."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
-    has_permission = query.contains("permission")
+    has_permission, has_secret = query.contains("permission"), query.contains("secret")
 
     def shown(seen: Seen, permission: Permission) -> views.ResourceJson:
         made = views.resource(seen)
@@ -191,11 +193,23 @@ def _shown(query: Query, trees: OwnTrees) -> Callable[[Seen, Permission], views.
             trees.note(seen.row)
         for add in members:
             add(seen, made)
+        if has_secret:
+            secrets[made["id"]] = seen.undisclosed
         if has_permission:
             made["permission"] = permission_of(made["id"], *permission)
         return made
 
     return shown
+
+
+def _disclose(
+    actor: Actor, page: Sequence[views.ResourceJson], secrets: Mapping[str, Undisclosed]
+) -> None:
+    """Show the secrets of a page, if the client asked for any, once it is logged."""
+    if secrets:
+        disclosed = disclose(actor, [secrets[shown["id"]] for shown in page])
+        for shown, secret in zip(page, disclosed, strict=True):
+            views.add_secret(secret, shown)
 
 
 def _count_trees(page: Sequence[views.ResourceJson], trees: OwnTrees) -> None:

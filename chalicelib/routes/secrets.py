@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services import secrets
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.disclosure import Disclosed
 from chalicelib.views import secrets as views
 from chalicelib.web.endpoint import Endpoints
 
@@ -18,6 +18,6 @@ endpoints = Endpoints(__name__)
     access=Access.USER,
     view=views.secret,
 )
-def view(actor: Actor, resource_id: ResourceId) -> RawRow:
+def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
     """Show the caller's own secret of a resource."""
     return secrets.view(actor, resource_id)

@@ -7,14 +7,13 @@ from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import FavoriteId, ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import resources
-from chalicelib.tables.base import RawRow
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.transaction import Transaction
 
 MISSING = "The favorite does not exist."
 
 
-def create(actor: Actor, resource_id: ResourceId) -> RawRow:
+def create(actor: Actor, resource_id: ResourceId) -> HoldingRow:
     """Mark a resource for the actor; return what marks his holding.
 
     A user marks a resource at most once, and only while he may see it: the mark is written
@@ -33,10 +32,10 @@ def create(actor: Actor, resource_id: ResourceId) -> RawRow:
             *Holding.setting(mark),
             provided=Holding.is_no_favorite(),
         )
-    return Holding(actor.id, resource_id, **mark).serialize()
+    return Holding(actor.id, resource_id, **mark).row
 
 
-def view(actor: Actor, resource_id: ResourceId, favorite_id: FavoriteId) -> RawRow:
+def view(actor: Actor, resource_id: ResourceId, favorite_id: FavoriteId) -> HoldingRow:
     """Return what marks the actor's holding, if it is still this mark."""
     holding = resources.load(actor, resource_id).seen.holding
     if holding.get("favorite_id") != {"S": favorite_id}:

@@ -13,11 +13,13 @@ from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services import group_members, people
 from chalicelib.services.group_members import item, items_among, unreached
-from chalicelib.services.group_updates import Messages, require_changeable
+from chalicelib.services.group_updates import require_changeable
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.disclosure import Disclosed, Undisclosed, disclose, has_secret
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 
@@ -26,7 +28,7 @@ class DryRun:
     """What an update would need: who would gain what, and the actor's own secrets of that."""
 
     needed: Sequence[tuple[UserId, ResourceId]]
-    secrets: Messages
+    secrets: Sequence[Disclosed]
 
 
 def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
@@ -38,7 +40,7 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
     row = require_changeable(actor, group)
     candidates = bodies.read_candidates(draft)
     if not actor.groups.get(GroupId(row.id)):
-        return DryRun([], {})
+        return DryRun([], [])
     item_ids = GroupItem.ids_of(GroupId(row.id))
     rows = reading.read([*map(User.by_id, candidates), *map(item, item_ids)])
     users, items = people.among(rows, candidates), items_among(rows, item_ids)
@@ -50,9 +52,7 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
         if row.id not in users[user_id].groups
         for item_id in unreached(items, users[user_id], GroupId(row.id))
     ]
-    secrets = _own_secrets(actor, (item_id for _, item_id in needed))
-    ActionLog.add_all([ActionLog.secret_read(item_id, actor) for item_id in secrets])
-    return DryRun(needed, secrets)
+    return DryRun(needed, _own_secrets(actor, rows, (item_id for _, item_id in needed)))
 
 
 def _require_candidate(user: User | None, position: int) -> None:
@@ -60,12 +60,17 @@ def _require_candidate(user: User | None, position: int) -> None:
         raise bodies.refused(position, {"user_id": {"user_exists": [group_members.NOBODY]}})
 
 
-def _own_secrets(actor: Actor, item_ids: Iterable[ResourceId]) -> Messages:
-    """The actor's secrets of items his group has: he has all, or has just lost some."""
+def _own_secrets(actor: Actor, rows: Rows, item_ids: Iterable[ResourceId]) -> list[Disclosed]:
+    """The actor's secrets of items their group has: they have all, or have just lost some."""
     wanted = dict.fromkeys(item_ids)
-    rows = reading.read(Holding.of(actor.id, item_id) for item_id in wanted)
-    holdings = {item_id: rows.find(Holding, actor.id, item_id) for item_id in wanted}
-    secrets = {item_id: each.secret_data for item_id, each in holdings.items() if each}
-    if secrets.keys() != holdings.keys():
+    own = reading.read(Holding.of(actor.id, item_id) for item_id in wanted)
+    held = [
+        Undisclosed.of(row, holding)
+        for item_id in wanted
+        if (row := rows.raw(item(item_id)))
+        and (holding := Holding.among(own, actor.id, item_id))
+        and has_secret(holding)
+    ]
+    if len(held) < len(wanted):
         raise Stale
-    return secrets
+    return disclose(actor, held, ActionLog.add_all)

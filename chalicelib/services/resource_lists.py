@@ -16,12 +16,11 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access
 from chalicelib.services.resource_rules import TYPES, deleted_types
-from chalicelib.services.resources import Seen, require_whole
+from chalicelib.services.resources import Seen
 from chalicelib.tables import reading
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Key, RawRow, Table
 from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import RESOURCE, ROOT, Holding
+from chalicelib.tables.holdings import RESOURCE, ROOT, Holding, HoldingRow
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
@@ -76,8 +75,6 @@ def search(
         if not _is_wanted(row, permission[1], wanted):
             return None
         seen = Seen(row, holdings[row["id"]["S"]])
-        if with_secrets:
-            require_whole(seen)
         return row["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
@@ -85,11 +82,6 @@ def search(
         access.require_same_groups(actor)
     hidden = deleted_types(Rows(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
-
-
-def log_secret_reads(actor: Actor, resource_ids: Collection[str]) -> None:
-    """Write, before the secrets leave, that the actor has read them."""
-    ActionLog.write_all([ActionLog.secret_read(id_, actor) for id_ in resource_ids])
 
 
 def holders_of(actor: Actor) -> tuple[str, ...]:
@@ -120,7 +112,7 @@ def _all_holdings(
     actor: Actor,
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
-) -> dict[ResourceId, RawRow]:
+) -> dict[ResourceId, HoldingRow]:
     """What the actor holds, also by changes of their groups that are yet to be carried out.
 
     The groups are read for that: their rows tell of such a change.
@@ -136,7 +128,7 @@ def _holdings_by_item(
     actor: Actor,
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
-) -> dict[ResourceId, RawRow]:
+) -> dict[ResourceId, HoldingRow]:
     """The actor's holdings that are as he asks, by the resource each is of."""
     return {
         ResourceId(row["item_id"]["S"]): row
@@ -145,7 +137,7 @@ def _holdings_by_item(
     }
 
 
-def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[RawRow]:  # noqa: FBT001
+def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[HoldingRow]:  # noqa: FBT001
     """The actor's holdings that may be asked for."""
     if wanted.ids is not None:
         yield from _holdings_of(actor, wanted.ids)
@@ -158,13 +150,14 @@ def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[RawR
             yield from Holding.outlines(actor.id, place=parent or ROOT)
 
 
-def _holdings_of(actor: Actor, ids: Collection[str]) -> Iterator[RawRow]:
-    keys = [Holding.of(actor.id, ResourceId(item_id)) for item_id in ids]
-    rows = reading.read(keys)
-    yield from (row for key in keys if (row := rows.raw(key)) is not None)
+def _holdings_of(actor: Actor, ids: Collection[str]) -> Iterator[HoldingRow]:
+    items = [ResourceId(item_id) for item_id in ids]
+    rows = reading.read(Holding.of(actor.id, item_id) for item_id in items)
+    found = (Holding.among(rows, actor.id, item_id) for item_id in items)
+    yield from (row for row in found if row is not None)
 
 
-def _is_held_so(holding: RawRow, wanted: Wanted) -> bool:
+def _is_held_so(holding: HoldingRow, wanted: Wanted) -> bool:
     if holding["kind"]["S"] != RESOURCE:
         return False
     if wanted.is_favorite is not None and ("favorite_id" in holding) != wanted.is_favorite:

@@ -16,8 +16,8 @@ from chalicelib.services import memberships, metadata_settings, people, resource
 from chalicelib.services.memberships import Members
 from chalicelib.services.resources import Loaded, Seen, describe, load, stamp
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Grant, RawRow
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.base import Grant
+from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.stamps import lift_row
@@ -48,9 +48,11 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
     if body.secrets is not UNSET:
         changed.secret_revision = new_id()
     secrets = _secrets(actor, body, changed.secret_revision)
-    _write(actor, loaded, changed, secrets, members, grant)
+    log = ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller)
+    _write(actor, loaded, changed, secrets, members, grant, log)
     holding = _renewed(loaded.seen.holding, secrets.get(actor.id))
-    return Seen(changed.serialize(), holding, people.among(rows, [key.hash_key for key in shown]))
+    users = people.among(rows, [key.hash_key for key in shown])
+    return Seen(changed.serialize(), holding, users).disclosed_by(log)
 
 
 def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:
@@ -91,23 +93,24 @@ def _write(
     secrets: Secrets,
     members: Members,
     grant: Grant,
+    log: ActionLog,
 ) -> None:
     resource_id = ResourceId(changed.id)
     with Change(loaded.resource, changed) as tx:
         tx.hold(grant)
         members.raise_versions(tx)
         resource_rules.require_live_type(tx, changed)
-        tx.create(ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller))
+        tx.create(log)
         if secrets:
             tx.create(ActionLog.of(resource_id, "Resource.Secrets.updated", actor.id, actor.caller))
         for user_id, secret in secrets.items():
             tx.then_update(Holding.of(user_id, resource_id), *Holding.setting(secret))
 
 
-def _renewed(holding: RawRow, secret: Mapping[str, Any] | None) -> RawRow:
+def _renewed(holding: HoldingRow, secret: Mapping[str, Any] | None) -> HoldingRow:
     """The holding with its new secret, if there is one."""
-    before, row = Holding.from_raw(holding), Holding.from_raw(holding)
+    before, row = Holding.of_row(holding), Holding.of_row(holding)
     for name, value in (secret or {}).items():
         setattr(row, name, value)
     lift_row(row, before)
-    return row.serialize()
+    return row.row

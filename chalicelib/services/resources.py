@@ -21,11 +21,12 @@ from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access, memberships, metadata_settings, people, resource_rules
 from chalicelib.services.resource_rules import TYPES
-from chalicelib.tables import reading
+from chalicelib.tables import disclosure, reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.base import Grant, Key, RawRow
+from chalicelib.tables.disclosure import Disclosed, Undisclosed
 from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.operations import Change
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.reading import Rows
@@ -43,9 +44,18 @@ class Seen(NamedTuple):
     """
 
     row: RawRow
-    holding: RawRow
+    holding: HoldingRow
     users: Mapping[UserId, User] = MappingProxyType({})
     """Rows of the users that are shown with it."""
+    secret: Disclosed | None = None
+
+    @property
+    def undisclosed(self) -> Undisclosed:
+        return Undisclosed(self.row.get("secret_revision"), self.holding)
+
+    def disclosed_by(self, change: ActionLog) -> Seen:
+        """The same with the secret, for who has just made this change of it."""
+        return self._replace(secret=disclosure.logged_by(change).disclose(self.undisclosed))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +89,11 @@ def load(
     access.require(actor, resource, PermissionType.READ, missing=missing, denied=missing)
     if resource is None:
         raise NotFound(missing)
-    row, holding = rows.raw(resource.key), rows.raw(place)
+    row, holding = rows.raw(resource.key), Holding.among(rows, actor.id, resource_id)
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
         raise NotFound(missing)
     return Loaded(resource, rows, Seen(row, holding), has_deleted_type)
-
-
-def require_whole(seen: Seen) -> None:
-    """Decide again where resource and secret were read from before and after a change.
-
-    They are two rows, read together, but not in one instant.
-    """
-    if seen.row.get("secret_revision") != seen.holding.get("secret_revision"):
-        raise Stale
 
 
 def view(actor: Actor, resource_id: ResourceId) -> Seen:
@@ -116,23 +117,24 @@ def create(actor: Actor, draft: Draft[Any]) -> Seen:
     resource = _new_resource(actor, body)
     secret = Holding.new_secret(body.secrets[0].data, actor.id, str(resource.secret_revision))
     holding = Holding(actor.id, ResourceId(resource.id), **secret)
+    log = ActionLog.of(resource.id, "Resources.created", actor.id, actor.caller)
     with Transaction() as tx:
         tx.makes(resource.id)
         tx.require(User.may_be_given(actor.id, rows.lock(creator.key)))
         resource_rules.require_live_type(tx, resource)
         tx.create(resource)
         tx.create(holding)
-        tx.create(ActionLog.of(resource.id, "Resources.created", actor.id, actor.caller))
-    return Seen(resource.serialize(), holding.serialize(), {actor.id: creator})
+        tx.create(log)
+    return Seen(resource.serialize(), holding.row, {actor.id: creator}).disclosed_by(log)
 
 
 def created(actor: Actor, resource_id: ResourceId) -> Seen:
-    """Return a resource with the users that are shown when it is created."""
+    """Return a resource with the secret and the users that are shown when it is created."""
     shown = ("created_by", "modified_by")
     [seen] = with_users(
         [view(actor, resource_id)], lambda seen: [seen.row[name]["S"] for name in shown]
     )
-    return seen
+    return seen._replace(secret=disclosure.disclose_to_author(actor, seen.undisclosed))
 
 
 def delete(actor: Actor, resource_id: ResourceId) -> None:

@@ -10,49 +10,42 @@ from chalicelib.services import access
 from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.disclosure import (
+    Disclosed,
+    Logged,
+    Undisclosed,
+    disclose,
+    has_secret,
+    log_held,
+)
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.transaction import Transaction
 
 MISSING = "The secret does not exist."
 
 
-def view(actor: Actor, resource_id: ResourceId) -> RawRow:
+def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
     """Return the actor's holding with his secret, once the log says that he read it.
 
     The log row is written in the same step as the secret is read, on the condition that
     the actor holds the item: it stands if, and only if, there was something to read.
     """
-    place = Holding.of(actor.id, resource_id)
-    rows, is_logged = reading.together(
-        lambda: reading.read([Resource.by_id(resource_id), place, TYPES]),
-        lambda: _log(actor, resource_id),
+    item, place = Resource.by_id(resource_id), Holding.of(actor.id, resource_id)
+    rows, logged = reading.together(
+        lambda: reading.read([item, place, TYPES]),
+        lambda: log_held(actor, resource_id),
     )
     resource = rows.find(Resource, resource_id)
-    holding: RawRow | None = rows.raw(place)
+    holding = Holding.among(rows, actor.id, resource_id)
     access.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
     if resource is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
-    if holding is None or "secret_data" not in holding:
+    if holding is None or not has_secret(holding):
         raise NotFound(MISSING)
-    if not is_logged and not reading.is_ahead():
-        raise Stale  # it has just been taken away
-    if not is_logged:
-        ActionLog.add_all([ActionLog.secret_read(resource_id, actor)])
-    return holding
-
-
-def _log(actor: Actor, resource_id: ResourceId) -> bool:
-    """Note the reading of a secret; say whether there was one to read.
-
-    A request that is decided again writes the same row again.
-    """
-    row = ActionLog.secret_read(resource_id, actor)
-    try:
-        with Transaction() as tx:
-            tx.require(Holding.has_secret(actor.id, resource_id), otherwise=NotFound(MISSING))
-            tx.put(row, provided=None)
-    except (NotFound, Stale):  # or by a change that is yet to be carried out
-        return False
-    return True
+    secret = Undisclosed.of(rows.raw(item), holding)
+    if isinstance(logged, Logged):
+        return logged.disclose(secret)
+    if not reading.is_ahead():
+        raise Stale  # it has just been given or taken away
+    [disclosed] = disclose(actor, [secret], ActionLog.add_all)
+    return disclosed

@@ -33,6 +33,9 @@ class Table(Model):
     part of a cold start for every further table an endpoint touches.
     """
 
+    is_withheld: ClassVar[bool] = False
+    """Whether its rows have more than their readers may be told (`disclosure.py`)."""
+
     _key_names: ClassVar[tuple[str, str | None] | None] = None
 
     @classmethod

@@ -7,9 +7,10 @@ three in one write.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar, TypedDict, cast
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import Attribute, UnicodeAttribute
+from pynamodb.constants import STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import IncludeProjection, KeysOnlyProjection, LocalSecondaryIndex
@@ -25,12 +26,55 @@ from chalicelib.tables.base import (
     TimestampAttribute,
     table_name,
 )
+from chalicelib.tables.reading import Rows
 from chalicelib.tables.stamps import ModifiedAttribute
 from chalicelib.tables.versioned import Dependent
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
 RESOURCE = "Resource"
+
+
+class Text(TypedDict):
+    """A text as DynamoDB sends it."""
+
+    S: str
+
+
+class HoldingRow(TypedDict, total=False):
+    """A holding as DynamoDB sends it, but for its secret, which `disclosure` alone tells."""
+
+    user_id: Text
+    item_id: Text
+    kind: Text
+    place: Text
+    secret_revision: Text
+    secret_modified_by: Text
+    favorite_id: Text
+    favorite_created: Text
+
+
+class Withheld:
+    """Stands for a secret in a holding that was read: nothing can be made of it but a copy."""
+
+    __slots__ = ("_text",)
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def copied(self) -> str:
+        """The text, to be stored again."""
+        return self._text
+
+
+class SecretAttribute(Attribute[str | Withheld]):
+    attr_type = STRING
+
+    def serialize(self, value: str | Withheld) -> str:
+        return value.copied() if isinstance(value, Withheld) else value
+
+    def deserialize(self, value: str) -> Withheld:
+        return Withheld(value)
 
 
 class ByPlace(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
@@ -65,7 +109,7 @@ class Holding(Dependent):
     place = UnicodeAttribute(default=ROOT)
     by_place = ByPlace()
     secret_id = UnicodeAttribute(null=True)
-    secret_data = UnicodeAttribute(null=True)
+    secret_data = SecretAttribute(null=True)
     secret_created = TimestampAttribute(null=True)
     secret_modified = ModifiedAttribute(null=True)
     secret_created_by = UnicodeAttribute(null=True)
@@ -76,21 +120,38 @@ class Holding(Dependent):
     by_favorite = ByFavorite()
     favorite_created = TimestampAttribute(null=True)
 
+    is_withheld: ClassVar[bool] = True
+
     @classmethod
     def of(cls, user_id: UserId, item_id: AcoId) -> Key:
         return Key(cls, user_id, item_id)
 
     @classmethod
-    def whole(cls, user_id: UserId) -> list[RawRow]:
-        """All a user holds, with his secrets."""
-        return reading.query(cls, user_id)
+    def among(cls, rows: Rows, user_id: UserId, item_id: AcoId) -> HoldingRow | None:
+        """What a user holds of an item, if that is among rows that were read."""
+        return cast(HoldingRow | None, rows.withheld(cls.of(user_id, item_id)))
 
     @classmethod
-    def outlines(cls, user_id: UserId, *, place: str | None = None) -> list[RawRow]:
+    def of_row(cls, row: HoldingRow) -> Holding:
+        return cls.from_raw(cast(RawRow, row))
+
+    @property
+    def row(self) -> HoldingRow:
+        """The holding as DynamoDB would send it."""
+        return cast(HoldingRow, self.serialize())
+
+    @classmethod
+    def whole(cls, user_id: UserId) -> list[HoldingRow]:
+        """All a user holds, with his secrets."""
+        return cast(list[HoldingRow], reading.query(cls, user_id))
+
+    @classmethod
+    def outlines(cls, user_id: UserId, *, place: str | None = None) -> list[HoldingRow]:
         """All a user holds, or what lies in one place, without the secrets."""
         condition = None if place is None else cls.place == place
         index = ByPlace.Meta.index_name
-        return reading.query(cls, user_id, index=index, range_condition=condition)
+        rows = reading.query(cls, user_id, index=index, range_condition=condition)
+        return cast(list[HoldingRow], rows)
 
     @classmethod
     def find_marked(cls, user_id: UserId, favorite_id: FavoriteId) -> ResourceId | None:

@@ -45,12 +45,17 @@ class Rows:
 
     def find(self, table: type[Row], hash_key: str, range_key: str | None = None) -> Row | None:
         key = Key(table, hash_key, range_key)
-        raw = self.raw(key)
+        raw = self.withheld(key)
         row = None if raw is None else table.from_raw(raw)
         decisions.note(key, row)
         return row
 
     def raw(self, key: Key) -> RawRow | None:
+        assert not key.table.is_withheld, f"{key.table.__name__} says itself what is told of it"  # noqa: S101
+        return self.withheld(key)
+
+    def withheld(self, key: Key) -> RawRow | None:
+        """A row of whatever table, for the module of that table alone."""
         return self._rows[key].row if key in self._rows else None
 
     def version(self, key: Key) -> int | None:

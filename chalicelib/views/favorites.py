@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -17,7 +17,7 @@ class FavoriteJson(TypedDict):
     modified: Moment
 
 
-def favorite(holding: RawRow) -> FavoriteJson:
+def favorite(holding: HoldingRow) -> FavoriteJson:
     """The mark of a holding that is marked."""
     created = holding["favorite_created"]["S"]
     return {

@@ -110,8 +110,8 @@ def dry_run(found: DryRun) -> DryRunJson:
         for user_id, item_id in found.needed
     ]
     secrets: list[WrappedSecretsJson] = [
-        {"Secret": [{"resource_id": item_id, "data": data}]}
-        for item_id, data in found.secrets.items()
+        {"Secret": [{"resource_id": each["item_id"]["S"], "data": each["secret_data"]["S"]}]}
+        for each in found.secrets
     ]
     return {"dry-run": {"SecretsNeeded": needed, "Secrets": secrets}}
 

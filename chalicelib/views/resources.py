@@ -10,6 +10,7 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.resources import Seen
 from chalicelib.tables.base import RawRow
+from chalicelib.tables.disclosure import Disclosed
 from chalicelib.tables.holdings import ROOT
 from chalicelib.views import favorites as favorite_views
 from chalicelib.views import permissions as permission_views
@@ -119,7 +120,8 @@ def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     add_creator(holders, shown)
     add_modifier(holders, shown)
     add_favorite(seen, shown)
-    add_secrets(seen, shown)
+    begin_secrets(seen, shown)
+    add_secret(seen.secret, shown)
     shown["permission"] = permission_of(shown["id"], *permission)
     [own] = shown["secrets"]
     return {
@@ -130,8 +132,14 @@ def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     }
 
 
-def add_secrets(seen: Seen, shown: ResourceJson) -> None:
-    shown["secrets"] = [secret_views.secret(seen.holding)] if "secret_data" in seen.holding else []
+def begin_secrets(_: Seen, shown: ResourceJson) -> None:
+    """None, until one is disclosed (`add_secret`)."""
+    shown["secrets"] = []
+
+
+def add_secret(disclosed: Disclosed | None, shown: ResourceJson) -> None:
+    if disclosed is not None and "secret_data" in disclosed:
+        shown["secrets"].append(secret_views.secret(disclosed))
 
 
 def add_favorite(seen: Seen, shown: ResourceJson) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.tables.base import RawRow
+from chalicelib.tables.disclosure import Disclosed
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -19,7 +19,7 @@ class SecretJson(TypedDict):
     modified_by: Uuid
 
 
-def secret(holding: RawRow) -> SecretJson:
+def secret(holding: Disclosed) -> SecretJson:
     """The secret of a holding."""
     return {
         "id": holding["secret_id"]["S"],

@@ -1,0 +1,114 @@
+"""The one place where secrets leave the tables: logged, and with an item of the same revision.
+
+A `HoldingRow` does not tell its secret. `disclose` compares the revisions of item and secret,
+writes to the log that the actor reads them, and only then returns rows that do; a view shows no
+others. So a service that forgets the log, or mixes an item with another version's secret, does
+not type-check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NewType, cast
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Stale
+from chalicelib.domain.ids import ResourceId
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.base import RawRow
+from chalicelib.tables.holdings import Holding, HoldingRow
+from chalicelib.tables.transaction import Transaction
+
+Disclosed = NewType("Disclosed", dict[str, Any])
+"""A holding with its secret, if it has one. Made in this module alone."""
+
+
+class Undisclosed(NamedTuple):
+    """A holding whose secret is to be disclosed, and the revision of the item it is shown with.
+
+    A tuple, since a list makes thousands.
+    """
+
+    revision: RawRow | None
+    holding: HoldingRow
+
+    @classmethod
+    def of(cls, item: RawRow, holding: HoldingRow) -> Undisclosed:
+        return cls(item.get("secret_revision"), holding)
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """That the log has a line of what one user did with one item."""
+
+    user_id: str
+    item_id: str
+
+    def disclose(self, secret: Undisclosed) -> Disclosed:
+        """Return the holding with its secret; `Stale` where the item is of another revision."""
+        _require_whole(secret)
+        held = secret.holding
+        assert (held["user_id"]["S"], held["item_id"]["S"]) == (self.user_id, self.item_id)  # noqa: S101
+        return _disclosed(held)
+
+
+def disclose(
+    actor: Actor,
+    secrets: Sequence[Undisclosed],
+    log: Callable[[Sequence[ActionLog]], None] = ActionLog.write_all,
+) -> list[Disclosed]:
+    """Return holdings with their secrets, once the log says that the actor has read them.
+
+    Raises `Stale`, before anything is logged, where an item is of another revision: the two
+    rows are read together, but not in one instant. `log` writes the lines of the log.
+    """
+    for each in secrets:
+        _require_whole(each)
+    log([ActionLog.secret_read(each.holding["item_id"]["S"], actor) for each in secrets])
+    return [_disclosed(each.holding) for each in secrets]
+
+
+def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
+    """Log that the actor reads their secret of an item, if they have one; else nothing.
+
+    May be asked beside the reading itself: it stands if, and only if, there is something to
+    read. A request that is decided again writes the same row again.
+    """
+    row = ActionLog.secret_read(item_id, actor)
+    try:
+        with Transaction() as tx:
+            tx.require(Holding.has_secret(actor.id, item_id))
+            tx.put(row, provided=None)
+    except Stale:
+        return None
+    return Logged(actor.id, item_id)
+
+
+def disclose_to_author(actor: Actor, secret: Undisclosed) -> Disclosed:
+    """The same for who repeats a request that is answered with what it made.
+
+    What they wrote themselves is no news to them; what others have written since is.
+    """
+    if secret.holding.get("secret_modified_by") == {"S": actor.id}:
+        return Logged(actor.id, secret.holding["item_id"]["S"]).disclose(secret)
+    [disclosed] = disclose(actor, [secret])
+    return disclosed
+
+
+def logged_by(change: ActionLog) -> Logged:
+    """The line of a change that was written: who makes one is shown what they left."""
+    return Logged(str(change.actor), change.subject)
+
+
+def has_secret(holding: HoldingRow) -> bool:
+    return "secret_data" in holding
+
+
+def _require_whole(secret: Undisclosed) -> None:
+    if secret.revision != secret.holding.get("secret_revision"):
+        raise Stale
+
+
+def _disclosed(holding: HoldingRow) -> Disclosed:
+    return Disclosed(cast(RawRow, holding))
