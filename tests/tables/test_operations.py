@@ -51,6 +51,11 @@ def _load(resource):
     return Resource.from_raw(reading.find(resource.key))
 
 
+def _load_all(resources):
+    rows = reading.read(each.key for each in resources)
+    return [rows.find(Resource, each.id) for each in resources]
+
+
 def _share(resource, count=LARGE, secret="pgp"):
     """Give so many users the resource, as it was read."""
     changed = resource.copy()
@@ -488,6 +493,18 @@ def _unfinished(store):
     return _load(resource)
 
 
+def _unfinished_again(store):
+    """Makes such a target once, and lets all be as it was then whenever it is called."""
+    resource = _unfinished(store)
+    start = store.contents()
+
+    def again():
+        store.put_back(start)
+        return resource.copy()
+
+    return again
+
+
 FEW = {"limit": 0, **({"sampled": 30} if ENGINE == "embedded" else {"switches": 1, "sampled": 10})}
 """Races of long operations: all schedules with up to two switches and some with more.
 
@@ -497,10 +514,13 @@ On moto, which copies the table for each row of a transaction, up to one.
 
 def test_two_who_finish_at_once_write_the_same(store):
     """FT10"""
+    unfinished = _unfinished_again(store)
     for race in races(**FEW):
-        resource = _unfinished(store)
+        resource = unfinished()
         assert resource.lock is not None
-        outcomes = race.run(lambda r=resource: _finish(r), lambda r=resource: _finish(r))
+        outcomes = race.run(
+            lambda r=resource: _finish(r), lambda r=resource: _finish(r)
+        )
         assert [outcome.error for outcome in outcomes] == [None, None]
         assert _holders(store) == _everybody(SMALL + 1)
         assert _load(resource).lock is None
@@ -515,9 +535,12 @@ def test_a_late_applier_overwrites_nothing_newer(store):
         for n in (0, SMALL):
             Holding(f"user-{n:04}", resource.id, secret_data="newer").save()
 
+    unfinished = _unfinished_again(store)
     for race in races(**FEW):
-        resource = _unfinished(store)
-        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[1].get()
+        resource = unfinished()
+        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[
+            1
+        ].get()
         rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
         assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
         assert _load(resource).name == "renamed"
@@ -556,20 +579,21 @@ def _share_resting(resource, others):
 def test_rows_it_rests_on_are_locked_until_the_others_are_written(store, rested):
     """FT02: the commit has the room to change one of them, and not all"""
     seen = set()
+    others, resource = [_target() for _ in range(rested)], _target()
+    start = store.contents()
     for at in range(LARGE):
-        store.empty()
-        others, resource = [_target() for _ in range(rested)], _target()
+        store.put_back(start)
         with suppress(Killed), Killing(at=at, after=True) as kill:
             _share_resting(resource, others)
         if not kill.dead:
             break
         if _load(resource).lock is not None and _holders(store) != _everybody():
-            assert all(_load(other).lock is not None for other in others)
+            assert all(each.lock is not None for each in _load_all(others))
             seen.add(len(_holders(store)))
 
     assert len(seen) > 1
-    assert [_load(other).lock for other in others] == [None] * rested
-    assert {_load(other).name for other in others} == {"after"}
+    assert [each.lock for each in _load_all(others)] == [None] * rested
+    assert {each.name for each in _load_all(others)} == {"after"}
     assert _staged(store) == []
 
 
