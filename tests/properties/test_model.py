@@ -52,7 +52,7 @@ from tests.proving import PROVING, more
 from tests.storage import Contents, Storage
 
 NAMED = ("ada", "betty", "carol", "dave", "edith", "frances")
-EXAMPLES = more(60, 300) if ENGINE == "embedded" else more(8, 100)
+EXAMPLES = more(40, 300) if ENGINE == "embedded" else more(8, 100)
 PEOPLE, TEAMS, ITEMS = Bundle("people"), Bundle("teams"), Bundle("items")
 NAMES = st.sampled_from(["crew", "Crew", "staff", "board"])
 TYPES = st.sampled_from([READ, UPDATE, OWNER])
