@@ -19,7 +19,7 @@ from tests.environment import ENGINE
 from tests.invariants import check_invariants
 from tests.outlines import Outline, Outlines, difference
 from tests.proving import PROVING, more
-from tests.scheduler import FEW_SWITCHES, Race, races, repeat
+from tests.scheduler import FEW_SWITCHES, Race, by_chance, races, repeat
 from tests.storage import Storage
 
 Ask = Callable[[], Response]
@@ -31,15 +31,20 @@ _CONFLICT = 409
 
 
 def all_orders() -> Iterator[Race]:
-    """Of more than a thousand all with at most two switches, and some of the others."""
+    """Of more than a thousand all with at most two switches, and some of the others.
+
+    On the slower storage those with at most one, unless to prove.
+    """
+    if ENGINE != "embedded" and not PROVING:
+        return races(limit=0, switches=1, sampled=2)
     return races(sampled=20 if ENGINE != "embedded" else more(20, 500))
 
 
 def most_orders() -> Iterator[Race]:
-    """All of them; on the slower storage with one switch, unless to prove."""
-    if ENGINE != "embedded" and not PROVING:
-        return races(limit=0, switches=1, sampled=2)
-    return all_orders()
+    """All to prove; else one switch, on the slower storage at every other moment."""
+    if PROVING:
+        return all_orders()
+    return _with_one_switch(step=1, others=20) if ENGINE == "embedded" else _with_one_switch()
 
 
 def some_orders() -> Iterator[Race]:
@@ -47,6 +52,21 @@ def some_orders() -> Iterator[Race]:
     if ENGINE != "embedded":
         return races(limit=0, switches=0, sampled=4)
     return races(limit=0, switches=more(0, 1), sampled=more(4, 100))
+
+
+def fewest_orders() -> Iterator[Race]:
+    """The fewest, in tenants that take long to make."""
+    return some_orders() if PROVING else races(limit=0, switches=0, sampled=1)
+
+
+def _with_one_switch(step: int = 2, others: int = 2) -> Iterator[Race]:
+    """Each of two comes whole at some moments of the other; and other orders by chance."""
+    for interrupted, other in ((0, 1), (1, 0)):
+        alone = repeat([interrupted])
+        yield alone
+        for moment in range(1, alone.calls[interrupted], step):
+            yield repeat([interrupted] * moment + [other])
+    yield from by_chance(others)
 
 
 def at_once(

@@ -171,8 +171,13 @@ def races(
         for branch in _branches(race.turns, len(prefix)):
             heapq.heappush(waiting, (_switches(race.turns, branch), branch))
     if is_too_many:
-        chance = random.Random(seed)
-        yield from (Race(lambda able, _: chance.choice(able)) for _ in range(sampled))
+        yield from by_chance(sampled, seed)
+
+
+def by_chance(count: int, seed: int = 1) -> Iterator[Race]:
+    """So many schedules of any kind, the same ones every time."""
+    chance = random.Random(seed)
+    return (Race(lambda able, _: chance.choice(able)) for _ in range(count))
 
 
 def repeat(order: Sequence[int]) -> Race:

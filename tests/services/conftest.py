@@ -36,7 +36,7 @@ def race(
 ) -> Callable[..., set[Statuses]]:
     """Asks two at once, in every order, of a process that has read its keys.
 
-    A race that has a number (RA01 in its docstring) is tried in all orders on moto too.
+    A race that has a number (RA01 in its docstring) is tried in more orders than others.
     """
     ada.client.get("/account/settings.json")
     is_numbered = re.search(r"\bRA\d\d\b", request.function.__doc__ or "")

@@ -1,7 +1,8 @@
 """The races of our list: two requests at once, in every order of their storage calls.
 
 Each order ends as if one request had come after the other (`tests/at_once.py`); what a test
-states are the answers of these two. A number in the docstring has moto try all orders too.
+states are the answers of these two. A number in the docstring has more orders tried; to prove,
+all are.
 """
 
 from __future__ import annotations
