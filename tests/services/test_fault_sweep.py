@@ -34,7 +34,7 @@ from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
 
 EVERYTHING = PROVING or ENGINE == "embedded"
 PASSING = (1, 3)
-"""How often a fault occurs that passes."""
+"""How often a fault occurs that passes; one of them in turn, unless to prove."""
 CUT: tuple[Around, ...] = (
     *(SmallPages(size, empty=empty) for size in (1, 2, 3) for empty in (False, True)),
     *(PartialBatch(2), PartialBatch(3, empty=3)),
@@ -74,8 +74,8 @@ def each_write(trial: Trial, *faults: Fault) -> Iterator[tuple[int, Fault]]:
 @everywhere
 def test_a_fault_that_passes_is_not_noticed(trial: Trial) -> None:
     """FT04, FT05"""
-    for at, fault in each_call(trial, *FAULTS, in_conflict):
-        for times in PASSING:
+    for number, (at, fault) in enumerate(each_call(trial, *FAULTS, in_conflict)):
+        for times in PASSING if PROVING else PASSING[number % 2 :][:1]:
             trial.restart()
             with Failing(fault, at=at, times=times):
                 assert trial.sent() == trial.once, (at, fault, times)
