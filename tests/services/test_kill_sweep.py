@@ -184,7 +184,7 @@ def test_the_process_of_a_large_change_may_die_at_any_moment(
 ) -> None:
     """FT01, FT02, FT03, FT10, FT12"""
     trial = Trial(store, time, prepared(tenant))
-    step = more(9, 1) if ENGINE == "embedded" else 9  # the others take many times as long
+    step = more(18, 1) if ENGINE == "embedded" else 9  # the others take many times as long
     endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, step))
 
 
