@@ -116,8 +116,9 @@ class Change(Transaction):
         lift_row(after, before)
         after.version = before.version + 1
         after.lock = None
-        self.put(after, provided=None)
-        self.require(before.is_unchanged())
+        unchanged = before.is_unchanged()
+        self.put(after, provided=unchanged.condition)
+        self._lines[after.key].unlocked = unchanged.unlocked
         if self._begun is not None:
             self.is_held_by(self._begun.operation, [after.key])
 

@@ -518,9 +518,7 @@ def test_two_who_finish_at_once_write_the_same(store):
     for race in races(**FEW):
         resource = unfinished()
         assert resource.lock is not None
-        outcomes = race.run(
-            lambda r=resource: _finish(r), lambda r=resource: _finish(r)
-        )
+        outcomes = race.run(lambda r=resource: _finish(r), lambda r=resource: _finish(r))
         assert [outcome.error for outcome in outcomes] == [None, None]
         assert _holders(store) == _everybody(SMALL + 1)
         assert _load(resource).lock is None
@@ -538,9 +536,7 @@ def test_a_late_applier_overwrites_nothing_newer(store):
     unfinished = _unfinished_again(store)
     for race in races(**FEW):
         resource = unfinished()
-        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[
-            1
-        ].get()
+        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[1].get()
         rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
         assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
         assert _load(resource).name == "renamed"

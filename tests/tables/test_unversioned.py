@@ -105,7 +105,7 @@ def test_what_others_do_not_decide_from_needs_no_version(store):
 
 def _rename_forgetfully(group):
     with Transaction() as tx:
-        tx.update(group, Group.name.set("after"), provided=group.unchanged())
+        tx.update(group, Group.name.set("after"), provided=group.is_unchanged().condition)
 
 
 def _rename_by_key_forgetfully(group):
@@ -132,7 +132,7 @@ def _rename_too_forgetfully(group):
 def _replace_forgetfully(group):
     group.name = "after"
     with Transaction() as tx:
-        tx.put(group, provided=group.unchanged())
+        tx.put(group, provided=group.is_unchanged().condition)
 
 
 def _replace_blindly(group):
@@ -173,7 +173,12 @@ def test_a_service_that_raises_the_version_runs(store):
     group = _group()
 
     with Transaction() as tx:
-        tx.update(group, Group.name.set("after"), Group.version.add(1), provided=group.unchanged())
+        tx.update(
+            group,
+            Group.name.set("after"),
+            Group.version.add(1),
+            provided=group.is_unchanged().condition,
+        )
 
     assert (_stored(group).name, _stored(group).version) == ("after", 2)
 
@@ -184,7 +189,7 @@ def test_a_whole_row_replaces_an_older_one(store):
     renamed.name, renamed.version = "after", group.version + 1
 
     with Transaction() as tx:
-        tx.put(renamed, provided=group.unchanged())
+        tx.put(renamed, provided=group.is_unchanged().condition)
 
     assert (_stored(group).name, _stored(group).version) == ("after", 2)
 
