@@ -124,11 +124,6 @@ def _rename_beside_forgetfully(group):
         tx.then_update(group, Group.name.set("after"))
 
 
-def _rename_too_forgetfully(group):
-    with Transaction() as tx:
-        tx.update_too(group, Group.name.set("after"))
-
-
 def _replace_forgetfully(group):
     group.name = "after"
     with Transaction() as tx:
@@ -154,7 +149,6 @@ def _replace_afterwards(group):
         _rename_by_key_forgetfully,
         _set_version_forgetfully,
         _rename_beside_forgetfully,
-        _rename_too_forgetfully,
         _replace_forgetfully,
         _replace_blindly,
         _replace_afterwards,
