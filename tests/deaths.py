@@ -34,15 +34,16 @@ class _AtCommit(Killing):
         self.before = before
 
     def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
-        commits = any(map(_commits, parameters.get("TransactItems", ())))
-        if self.dead or (commits and self.before):
+        is_commit = any(map(commits, parameters.get("TransactItems", ())))
+        if self.dead or (is_commit and self.before):
             self._die()
         answer = send()
-        if commits:
+        if is_commit:
             self._die()
         return answer
 
 
-def _commits(line: Any) -> bool:
+def commits(line: Any) -> bool:
+    """Whether this line of a transaction commits a large change."""
     names = line.get("Update", {}).get("ExpressionAttributeNames", {})
     return "committed" in names.values()

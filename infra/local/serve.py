@@ -34,7 +34,7 @@ def main() -> None:
 
 def serve(options: Options) -> None:
     os.umask(PRIVATE)
-    listener = _listen(options.port)
+    listener = listen(options.port)
     address = f"http://{HOST}:{listener.getsockname()[1]}"
     options = replace(options, base_url=options.base_url or address)
     engine = _open(options)
@@ -47,11 +47,11 @@ def serve(options: Options) -> None:
     gateway = prepare(options, engine)
     listener.listen()
     _say_what_it_is(options, address)
-    _run(gateway, listener)
+    run(gateway, listener)
     engine.close()
 
 
-def _listen(port: int) -> socket.socket:
+def listen(port: int) -> socket.socket:
     # asyncio sets TCP_NODELAY only where the protocol is named; without it answers wait 40 ms.
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -90,7 +90,7 @@ def _say_what_it_is(options: Options, address: str) -> None:
     )
 
 
-def _run(gateway: Gateway, listener: socket.socket) -> None:
+def run(gateway: Gateway, listener: socket.socket) -> None:
     """Answer requests until SIGINT or SIGTERM, which uvicorn raises again when it is done."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)

@@ -47,7 +47,7 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     engine.watch(Mail.stored_as(), post.deliver_later)
     if not tenants.is_founded():
         _found(options)
-    return Gateway(app, _refuse)
+    return Gateway(app, refuse)
 
 
 def _sweep() -> None:
@@ -68,7 +68,7 @@ def _found(options: Options) -> None:
     print(f"The first administrator, {options.admin}, sets up the account here:\n  {link}")
 
 
-def _refuse(event: Event, status: int) -> Answer:
+def refuse(event: Event, status: int) -> Answer:
     """The gateway's own refusals, in the envelope."""
     call = envelope.Call(new_id(), event["requestContext"]["rawTarget"])
     refusal = _REFUSALS.get(status)
