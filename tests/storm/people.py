@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import traceback
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -442,5 +443,5 @@ def act(storm: Storm, who: Somebody, acts: tuple[Act, ...], seed: str) -> None:
     while not storm.over.is_set() and not storm.troubles:
         try:
             person.chance.choice(acts)(person)
-        except Exception as error:  # noqa: BLE001 - a thread has nobody who hears of it
-            storm.troubles.append(f"{type(error).__name__}: {error}")
+        except Exception:  # noqa: BLE001 - a thread has nobody who hears of it
+            storm.troubles.append(traceback.format_exc())

@@ -11,6 +11,7 @@ import logging
 import os
 import random
 import signal
+import time
 from collections import Counter
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ from tests.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 from tests.storm import staged
 
 _PR_SET_PDEATHSIG = 1
+_SLOW, _LONGEST_PAUSE = 0.05, 2.0
 _WAYS_TO_FAIL = (*FAULTS, *UNKNOWN_OUTCOMES, in_conflict)
 
 
@@ -62,6 +64,7 @@ class Weather:
         self._seen[moment] += 1
         if (self._orders.moment, self._orders.number) == (moment, self._seen[moment]):
             self._die(send)
+        self._dawdle()
         answer = self._perhaps_failing(operation, parameters, send)
         self._note("done", moment)
         return answer
@@ -72,6 +75,12 @@ class Weather:
         fault = self._chance.choice(_WAYS_TO_FAIL)
         self._note("fault", fault.__name__)
         return fault(operation, parameters, send)
+
+    def _dawdle(self) -> None:
+        """Be so slow with an operation, now and then, that others come by and end it."""
+        if self._chance.random() < _SLOW:
+            self._note("slow")
+            time.sleep(self._chance.uniform(0, _LONGEST_PAUSE))
 
     def _die(self, send: Send) -> None:
         if self._orders.is_after:
