@@ -429,9 +429,10 @@ def delete_user(person: Person) -> None:
         admin.write("delete user", "DELETE", f"/users/{who.id}.json", None, gone)
 
 
-READING: tuple[Act, ...] = (look_at_list, look_at_group, look_who_has_access)
+READING: tuple[Act, ...] = (*3 * (look_at_group,), look_at_list, look_who_has_access)
 CHANGING: tuple[Act, ...] = (
-    *2 * (renew_secrets, let_crowd_come_or_go, share_or_unshare),
+    *4 * (let_crowd_come_or_go,),
+    *2 * (renew_secrets, share_or_unshare),
     *(let_somebody_come_or_go, promote_or_demote, make_and_delete_item),
     *(found_and_dissolve_group, look_at_secret, delete_user),
 )

@@ -24,7 +24,10 @@ from tests.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 from tests.storm import staged
 
 _PR_SET_PDEATHSIG = 1
-_SLOW, _LONGEST_PAUSE = 0.05, 2.0
+_SLOW = {staged.APPLY: 0.4, staged.END: 0.4}
+"""How many of these calls come late: others see the operation half applied, and go on with it."""
+_SELDOM_SLOW = 0.05
+_LONGEST_PAUSE = 2.0
 _WAYS_TO_FAIL = (*FAULTS, *UNKNOWN_OUTCOMES, in_conflict)
 
 
@@ -64,7 +67,7 @@ class Weather:
         self._seen[moment] += 1
         if (self._orders.moment, self._orders.number) == (moment, self._seen[moment]):
             self._die(send)
-        self._dawdle()
+        self._dawdle(moment)
         answer = self._perhaps_failing(operation, parameters, send)
         self._note("done", moment)
         return answer
@@ -76,9 +79,9 @@ class Weather:
         self._note("fault", fault.__name__)
         return fault(operation, parameters, send)
 
-    def _dawdle(self) -> None:
+    def _dawdle(self, moment: str) -> None:
         """Be so slow with an operation, now and then, that others come by and end it."""
-        if self._chance.random() < _SLOW:
+        if self._chance.random() < _SLOW.get(moment, _SELDOM_SLOW):
             self._note("slow")
             time.sleep(self._chance.uniform(0, _LONGEST_PAUSE))
 

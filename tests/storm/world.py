@@ -41,6 +41,8 @@ class World:
     admin: Somebody
     keepers: tuple[Somebody, ...]
     """Who own the items, and stay."""
+    reader: Somebody
+    """Who is in all the teams, and stays."""
     crowds: tuple[Crowd, ...]
     items: dict[str, Item]
     """The items that are shared, as they are before the storm."""
@@ -70,6 +72,7 @@ def made(leaving: int) -> World:
     return World(
         ada,
         (betty, carol, dave),
+        carol,
         (Crowd(large, betty, many, (edith, dave)), Crowd(small, dave, some, (edith, betty))),
         {str(make.resource(i.owner, dict.fromkeys(i.readers, READ), name=FIRST)): i for i in items},
         founders,
