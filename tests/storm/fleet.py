@@ -52,9 +52,9 @@ class Fleet:
 
     @property
     def accidents(self) -> list[str]:
-        """What the servers wrote to the screen, but for the requests that were answered."""
+        """What the servers wrote to the screen that is not about requests they answered."""
         lines = self._output.read_text().splitlines()
-        return [line for line in lines if '"event": "request"' not in line or '"error"' in line]
+        return [line for line in lines if '"event"' not in line or '"accident"' in line]
 
     @property
     def happened(self) -> Counter[str]:

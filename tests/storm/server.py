@@ -24,8 +24,8 @@ from tests.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 from tests.storm import staged
 
 _PR_SET_PDEATHSIG = 1
-_SLOW = {staged.APPLY: 0.4, staged.END: 0.4}
-"""How many of these calls come late: others see the operation half applied, and go on with it."""
+_SLOW = dict.fromkeys(staged.WITHIN, 0.4)
+"""How many of these calls come late: meanwhile others change what it rests on, or go on with it."""
 _SELDOM_SLOW = 0.05
 _LONGEST_PAUSE = 2.0
 _WAYS_TO_FAIL = (*FAULTS, *UNKNOWN_OUTCOMES, in_conflict)
