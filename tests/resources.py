@@ -31,16 +31,20 @@ MISSING = "The resource does not exist."
 V5_DEFAULT = resource_types.V5_DEFAULT.id
 
 _SESSION_KEY = Packet(Tag.SESSION_KEY, b"\x03" + b"\x11" * 8 + b"\x01" + b"\x22" * 40)
-PGP = write_block(
-    write_packets([_SESSION_KEY, Packet(Tag.PROTECTED_DATA, b"\x01" + b"\x33" * 60)]), MESSAGE
-)
-"""A message for nobody in particular."""
+
+
+def message_with(content: bytes) -> str:
+    """A message for nobody in particular, with this for encrypted data."""
+    data = Packet(Tag.PROTECTED_DATA, b"\x01" + content)
+    return write_block(write_packets([_SESSION_KEY, data]), MESSAGE)
+
+
+PGP = message_with(b"\x33" * 60)
 
 
 def long_message(size: int) -> str:
     """A message whose encrypted data has so many bytes."""
-    data = Packet(Tag.PROTECTED_DATA, b"\x01" + b"\x33" * size)
-    return write_block(write_packets([_SESSION_KEY, data]), MESSAGE)
+    return message_with(b"\x33" * size)
 
 
 def v4(**members: Any) -> dict[str, Any]:

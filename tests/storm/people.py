@@ -15,10 +15,10 @@ from typing import Any
 
 import requests
 
-from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
 from chalicelib.domain.permissions import PermissionType
 from tests import make
 from tests.make import Somebody, Team
+from tests.resources import message_with
 from tests.storm.ledger import Ledger, Register, Value
 from tests.storm.world import Crowd, World
 
@@ -28,14 +28,12 @@ REFUSED = frozenset({400, 403, 404, 409})
 PATIENCE = 60
 TOKEN_LASTS = 120
 """Seconds after which somebody takes a new access token; one is good for five minutes."""
-_SESSION_KEY = Packet(Tag.SESSION_KEY, b"\x03" + b"\x11" * 8 + b"\x01" + b"\x22" * 40)
 
 
 @cache
 def sealed(tag: int) -> str:
     """The message of this tag, for nobody in particular."""
-    data = Packet(Tag.PROTECTED_DATA, b"\x01" + f"{tag:060}".encode())
-    return write_block(write_packets([_SESSION_KEY, data]), MESSAGE)
+    return message_with(f"{tag:060}".encode())
 
 
 @dataclass
