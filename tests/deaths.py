@@ -22,7 +22,7 @@ def after_commit(ask: Callable[[], object]) -> None:
 
 
 def before_commit(ask: Callable[[], object]) -> None:
-    """Send a request whose process dies when all is staged and guarded, and not yet committed."""
+    """Send a request whose process dies when all is staged and locked, and not yet committed."""
     dying(_AtCommit(before=True), ask)
 
 

@@ -7,7 +7,7 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from chalicelib.tables.versioned import is_marked
+from chalicelib.tables.versioned import LOCK
 from tests.deaths import commits
 from tests.storage import Storage
 
@@ -43,12 +43,12 @@ def under_way(store: Storage) -> bool:
 
 
 def left_behind(store: Storage) -> list[str]:
-    """Rows of operations, and rows that operations have marked."""
+    """Rows of operations, and rows that operations hold."""
     parts = [f"part of {row['operation']['S']}" for row in store.rows(Part.stored_as())]
-    marked = [
+    held = [
         f"{table.stored_as()} {row['id']['S']}"
         for table in (Resource, Group, User)
         for row in store.rows(table.stored_as())
-        if is_marked(row)
+        if LOCK in row
     ]
-    return parts + marked
+    return parts + held
