@@ -1,5 +1,6 @@
 # One command each for what one does here. A fresh machine needs Python 3.11, pip and make, no more;
-# GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine needs Java 17 and Maven.
+# GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine
+# and the model need Java 17 and Maven.
 
 PYTHON := $(shell for python in python3.11 python3.12 python3; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
@@ -12,6 +13,7 @@ SERVING := .venv/serving.stamp
 DEVELOPING := .venv/developing.stamp
 CLOUD := .venv-cloud/stamp
 DYNAMODB := .dynamodb-local/stamp
+MODEL := .model/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
 
 PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py
@@ -23,7 +25,7 @@ PREPARED := $(DYNAMODB)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test prove check bench format openapi docs build test-cloud test-dynamodb
+.PHONY: help setup serve test prove check bench format openapi docs build test-cloud test-dynamodb model
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +43,9 @@ prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE
 
 test-dynamodb: ## run a sample on AWS's own engine; ARGS= for pytest
 	$(MAKE) test ENGINE=dynamodb-local ARGS="@tests/dynamodb_local/sample.txt $(ARGS)"
+
+model: $(DEVELOPING) $(if $(shell command -v java),$(MODEL)) ## check the model of changes of many rows, and each of its conditions
+	@$(BIN)/python -m infra.model
 
 test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
 	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
@@ -89,6 +94,11 @@ $(CLOUD): requirements-cloud.txt
 
 $(DYNAMODB): tests/dynamodb_local/pom.xml
 	@command -v mvn >/dev/null || { echo "DynamoDB Local is fetched by Maven, which is not on this machine."; exit 1; }
+	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -Djars=$(CURDIR)/$(@D)
+	@touch $@
+
+$(MODEL): infra/model/pom.xml
+	@command -v mvn >/dev/null || { echo "TLC is fetched by Maven, which is not on this machine."; exit 1; }
 	mvn --quiet --batch-mode --file $< dependency:copy-dependencies -Djars=$(CURDIR)/$(@D)
 	@touch $@
 

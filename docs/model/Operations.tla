@@ -6,7 +6,8 @@ EXTENDS Naturals, Sequences, FiniteSets
 CONSTANTS
     Changers,   \* operations, each its own owner, that change a, b and what belongs to a
     Early,      \* operations that lock b, closed, before they read what belongs to it
-    Writers,    \* change a and what belongs to it in one transaction that rests on b
+    Writers,    \* change a and what belongs to it in one transaction
+    Resting,    \* those of the writers whose transaction rests on b
     Creators,   \* add to what belongs to b in one transaction, by a right that b gives
     Readers,    \* read a, b and what belongs to a
     Sweepers,   \* end whatever operation they find, again and again
@@ -259,9 +260,8 @@ apply(x) ==
            n == of[x].known + 1
            k == order[n]
            is_last == n = Len(order)
-       IN IF /\ Holds("apply: header exists", Exists(o))
-             /\ Holds("apply: done as read",
-                      Holds("apply: header exists", Exists(o)) /\ done[o] = of[x].known)
+       IN IF Holds("apply: header exists",
+                   Exists(o) /\ Holds("apply: done as read", done[o] = of[x].known))
           THEN /\ IF Exists(o)
                   THEN /\ done' = [done EXCEPT ![o] = n]
                        /\ header' = [header EXCEPT ![o] = IF is_last THEN "gone" ELSE @]
@@ -391,6 +391,8 @@ answer(x) ==    \* without a storage call; only where a condition is dropped
     /\ Answer(x)
     /\ UNCHANGED stored
 
+Touched(x) == {"a"} \cup (IF x \in Writers \ Resting THEN {} ELSE {"b"})
+
 Refused(x) ==
     LET met == {of[x].rows[v].lock.op: v \in Versioned} \ {Nobody}
     IN IF met = {} THEN Again(x)
@@ -402,13 +404,14 @@ Refused(x) ==
 write(x) ==
     /\ x \in Writers /\ at[x] = "write"
     /\ LET as_read == of[x].rows
-       IN IF \A v \in Versioned: /\ Holds("write: version as read", Is(row[v], as_read[v]))
-                                 /\ Holds("write: row not locked", IsFree(row[v]))
+       IN IF \A v \in Touched(x): /\ Holds("write: version as read", Is(row[v], as_read[v]))
+                                  /\ Holds("write: row not locked", IsFree(row[v]))
           THEN /\ row' = [row EXCEPT !["a"] = [ver |-> as_read["a"].ver + 1,
                                                val |-> as_read["a"].val \cup {x}, lock |-> @.lock]]
                /\ plain' = [plain EXCEPT !["p"] = of[x].set \cup {x}]
                /\ Becomes([truth EXCEPT !["a"] = @ \cup {x}, !["p"] = @ \cup {x}])
-               /\ Blame(as_read["b"].val # truth["b"], "a writer rested on what had changed")
+               /\ Blame(\E v \in Touched(x): as_read[v].val # truth[v],
+                        "a writer decided from what had changed")
                /\ Stop(x)
           ELSE Refused(x) /\ UNCHANGED <<row, plain, judged>>
     /\ UNCHANGED <<header, done, lines, content>>

@@ -1,0 +1,77 @@
+"""`python -m infra.model`: check the model, and then without each condition in turn."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from shutil import which
+
+from infra.model import tlc
+from infra.model.conditions import CONDITIONS, Condition
+from infra.model.configurations import (
+    BY_NAME,
+    CONFIGURATIONS,
+    Configuration,
+)
+
+_AT_ONCE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    configuration: Configuration
+    condition: Condition | None = None
+    """The one that is dropped."""
+
+    @property
+    def expected(self) -> str | None:
+        return None if self.condition is None else self.condition.violates
+
+    @property
+    def name(self) -> str:
+        if self.condition is None:
+            return f"all conditions, {self.configuration.name}"
+        return f"without “{self.condition.name}”, {self.configuration.name}"
+
+
+def runs() -> Iterator[Run]:
+    """The whole model first, then without each condition."""
+    for configuration in CONFIGURATIONS:
+        yield Run(configuration)
+    for condition in CONDITIONS:
+        for name in condition.searched:
+            yield Run(BY_NAME[name], condition)
+
+
+def main() -> int:
+    if which("java") is None:
+        print("model: left out, there is no Java on this machine")
+        return 0
+    planned = list(runs())
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        kept = list(pool.map(_is_as_expected, planned))
+    superfluous = sum(condition.violates is None for condition in CONDITIONS)
+    print(
+        f"model: {sum(kept)} of {len(planned)} runs as expected; "
+        f"of {len(CONDITIONS)} conditions {superfluous} are superfluous"
+    )
+    return 0 if all(kept) else 1
+
+
+def _is_as_expected(run: Run) -> bool:
+    dropped = [] if run.condition is None else [run.condition.name]
+    result = tlc.check(run.configuration, dropped)
+    is_expected = result.violated == run.expected
+    told = "holds" if result.violated is None else f"{result.violated} does not hold"
+    print(f"{run.name}: {told}; {result.states:,} states", flush=True)
+    if not is_expected:
+        print(
+            f"  expected: {run.expected or 'holds'}; steps: {', '.join(result.steps)}", flush=True
+        )
+    return is_expected
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,235 @@
+"""The conditions of the protocol, and what TLC finds when one of them is dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from infra.model.configurations import INVARIANTS, LIVENESS
+
+COUNTS, DECIDED, _ = INVARIANTS
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    name: str
+    """As in the specification: the step, and what is required there."""
+    meaning: str
+    violates: str | None
+    """What does not hold without it; nothing, where the condition is superfluous."""
+    searched: tuple[str, ...]
+    """The configurations that are run without it."""
+
+
+def _needed(name: str, meaning: str, violates: str, found_in: str) -> Condition:
+    return Condition(name, meaning, violates, (found_in,))
+
+
+def _superfluous(name: str, meaning: str, *searched: str) -> Condition:
+    return Condition(name, meaning, None, searched)
+
+
+CONDITIONS = (
+    _needed(
+        "begin: before the lines",
+        "The header is written before the first line.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "stage: before the locks",
+        "A row's line is stored before the row is locked.",
+        LIVENESS,
+        "swept change",
+    ),
+    _needed(
+        "early: locks before it reads",
+        "An early operation reads the set after its closed lock stands.",
+        COUNTS,
+        "swept deletion",
+    ),
+    _needed(
+        "lock: header exists",
+        "A row is locked only while the header is there.",
+        LIVENESS,
+        "swept change",
+    ),
+    _superfluous(
+        "lock: header not committed",
+        "A row is locked only while the header is not committed.",
+        "swept change",
+        "two changes",
+        "swept deletion",
+    ),
+    _needed(
+        "lock: version as read",
+        "A row is locked only at the version it was read at.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "lock: row not locked",
+        "A row is locked only if it bears no lock.",
+        COUNTS,
+        "two changes",
+    ),
+    _needed(
+        "commit: header exists",
+        "The commit needs the header.",
+        COUNTS,
+        "swept change",
+    ),
+    _superfluous(
+        "commit: header not committed",
+        "The commit needs a header that is not committed.",
+        "swept change",
+        "locks in the commit",
+        "two changes",
+    ),
+    _needed(
+        "commit: version as read",
+        "A row whose lock is taken in the commit is at the version it was read at.",
+        COUNTS,
+        "locks in the commit",
+    ),
+    _needed(
+        "commit: row not locked",
+        "A row whose lock is taken in the commit bears no lock.",
+        COUNTS,
+        "one lock in the commit",
+    ),
+    _needed(
+        "change: raises the version",
+        "A line that changes a versioned row raises its version.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "apply: header exists",
+        "A page of lines is written only while the header is there.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "apply: done as read",
+        "A page is written only if the header says that the page before was the last.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "apply: unlocks last",
+        "Lines that unlock rows come after all others.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "undo: header not committed",
+        "Only a header that is not committed is deleted by an undo.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "undo: frees before it deletes",
+        "The lines of an undone operation are deleted after its rows are unlocked.",
+        LIVENESS,
+        "swept change",
+    ),
+    _needed(
+        "free: locked by this operation",
+        "A lock is removed only if it is of the operation that is undone.",
+        COUNTS,
+        "two changes",
+    ),
+    _needed(
+        "read: counts as the line",
+        "A locked row counts as its line makes of it, once the header is committed.",
+        DECIDED,
+        "reading",
+    ),
+    _needed(
+        "read: header gone, row again",
+        "A locked row whose header is gone is read again before it counts.",
+        DECIDED,
+        "reading",
+    ),
+    _needed(
+        "read: header committed, other rows again",
+        "Rows that were read with a locked one are read again, if its header is committed and "
+        "not all of them bore its lock.",
+        DECIDED,
+        "reading",
+    ),
+    _needed(
+        "read: header still there, else again",
+        "Lines are laid over a set only if the header is there when they are read.",
+        COUNTS,
+        "reading",
+    ),
+    _needed(
+        "read: looks at the owner again",
+        "After a set was read, the row that answers for it still counts the same.",
+        DECIDED,
+        "reading",
+    ),
+    _needed(
+        "write: version as read",
+        "A small change needs each row at the version that it counted as.",
+        COUNTS,
+        "swept change",
+    ),
+    _needed(
+        "write: row not locked",
+        "A small change needs each row without a lock.",
+        COUNTS,
+        "swept change",
+    ),
+    _superfluous(
+        "write: removes the lock it met",
+        "Whoever finds no header unlocks the row that led there, also if no line names it.",
+        "swept change",
+        "swept deletion",
+    ),
+    _needed(
+        "create: the right as counted",
+        "What gives the right to create is in the row as it counted.",
+        DECIDED,
+        "beside",
+    ),
+    _needed(
+        "create: no lock, or the one that was read",
+        "The row bears no lock, or the one that it bore when it was read.",
+        DECIDED,
+        "swept deletion",
+    ),
+    _needed(
+        "create: ends a closed lock",
+        "Nobody creates beside a closed lock: its operation is ended first.",
+        COUNTS,
+        "swept deletion",
+    ),
+    _needed(
+        "create: header still not committed",
+        "The header that was not committed when the row was read is not committed.",
+        DECIDED,
+        "beside",
+    ),
+    _superfluous(
+        "create: header still committed",
+        "The header that was committed when the row was read is still there.",
+        "beside",
+        "swept deletion",
+    ),
+)
+
+
+def table() -> str:
+    """The conditions as a table of `docs/model/README.md`."""
+    lines = ["| Condition | What it requires | Without it |", "| --- | --- | --- |"]
+    lines += [f"| {each.name} | {each.meaning} | {_found(each)} |" for each in CONDITIONS]
+    return "\n".join(lines) + "\n"
+
+
+def _found(condition: Condition) -> str:
+    where = ", ".join(condition.searched)
+    if condition.violates is None:
+        return f"**superfluous:** nothing is violated in *{where}*"
+    return f"`{condition.violates}` is violated in *{where}*"

@@ -1,0 +1,112 @@
+"""Who acts in a run of the model: few at a time, in several runs, so that each run is small."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+INVARIANTS = (
+    "WhatCountsIsWhatWasCommitted",
+    "NothingIsDecidedOrShownWrongly",
+    "NothingBelongsToWhatIsDeleted",
+)
+LIVENESS = "NothingStaysLocked"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    name: str
+    changers: tuple[str, ...] = ()
+    early: tuple[str, ...] = ()
+    writers: tuple[str, ...] = ()
+    creators: tuple[str, ...] = ()
+    readers: tuple[str, ...] = ()
+    sweepers: tuple[str, ...] = ()
+    resting: tuple[str, ...] = ()
+    """The writers whose transaction rests on a row that it does not change."""
+    in_commit: tuple[str, ...] = ()
+    """The rows whose locks a changer takes in the commit itself."""
+    is_swept: bool = False
+    """Check that the sweepers, if nobody else, leave nothing locked: takes a smaller run."""
+
+    def text(self, dropped: Collection[str] = ()) -> str:
+        """The run as TLC reads it, without the conditions that are dropped."""
+        sets = {
+            "Changers": self.changers,
+            "Early": self.early,
+            "Writers": self.writers,
+            "Creators": self.creators,
+            "Readers": self.readers,
+            "Sweepers": self.sweepers,
+            "Resting": self.resting,
+            "InCommit": self.in_commit,
+            "Dropped": dropped,
+        }
+        return "\n".join(
+            [
+                f"SPECIFICATION {'Swept' if self.is_swept else 'Spec'}",
+                *(f"INVARIANT {name}" for name in INVARIANTS),
+                *([f"PROPERTY {LIVENESS}"] if self.is_swept else []),
+                *(f"CONSTANT {name} = {_set(members)}" for name, members in sets.items()),
+                "",
+            ]
+        )
+
+    @property
+    def actors(self) -> tuple[str, ...]:
+        return (
+            *self.changers,
+            *self.early,
+            *self.writers,
+            *self.creators,
+            *self.readers,
+            *self.sweepers,
+        )
+
+
+def _set(members: Collection[str]) -> str:
+    return "{" + ", ".join(f'"{member}"' for member in members) + "}"
+
+
+CONFIGURATIONS = (
+    Configuration("reading", changers=("change",), writers=("writer",), readers=("reader",)),
+    Configuration(
+        "early",
+        early=("deletion",),
+        writers=("writer",),
+        resting=("writer",),
+        creators=("creator",),
+    ),
+    Configuration("beside", changers=("change",), creators=("creator",), sweepers=("sweeper",)),
+    Configuration("two changes", changers=("change",), early=("deletion",), sweepers=("sweeper",)),
+    Configuration(
+        "locks in the commit",
+        changers=("change",),
+        writers=("writer",),
+        resting=("writer",),
+        sweepers=("sweeper",),
+        in_commit=("a", "b"),
+    ),
+    Configuration(
+        "one lock in the commit",
+        changers=("change",),
+        early=("deletion",),
+        sweepers=("sweeper",),
+        in_commit=("b",),
+    ),
+    Configuration(
+        "swept change",
+        changers=("change",),
+        writers=("writer",),
+        sweepers=("sweeper",),
+        is_swept=True,
+    ),
+    Configuration(
+        "swept deletion",
+        early=("deletion",),
+        creators=("creator",),
+        sweepers=("sweeper",),
+        is_swept=True,
+    ),
+)
+BY_NAME = {each.name: each for each in CONFIGURATIONS}

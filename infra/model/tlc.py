@@ -1,0 +1,85 @@
+"""TLC, the checker: one run of the model in a process of its own, in a folder of its own."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import copy
+from tempfile import TemporaryDirectory
+
+from infra.model.configurations import Configuration
+
+SPECIFICATION = Path(__file__).parents[2] / "docs" / "model" / "Operations.tla"
+JARS = Path(__file__).parents[2] / ".model"
+"""Where `make model` has put TLC."""
+_PASSED = 0
+_VIOLATED = {12, 13}
+"""The exit codes for an invariant and for a temporal property."""
+
+
+class Failed(Exception):  # noqa: N818 - says what is so
+    """TLC itself has failed: the specification has an error, or Java has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    violated: str | None
+    """The property that does not hold, if there is one."""
+    states: int
+    """How many different ones were found, up to the violation."""
+    steps: tuple[str, ...]
+    """The names of the actions that lead to the violation."""
+
+
+def check(configuration: Configuration, dropped: Collection[str] = ()) -> Result:
+    """Run the model; without the conditions that are dropped."""
+    with TemporaryDirectory() as folder:
+        code, output = _run(Path(folder), configuration.text(dropped))
+    if code not in {_PASSED, *_VIOLATED}:
+        raise Failed(output)
+    return Result(_violated(output, code), _states(output), _steps(output))
+
+
+def dump(configuration: Configuration, to: Path) -> None:
+    """Write every state and every step of a run into a file, in the language of Graphviz."""
+    with TemporaryDirectory() as folder:
+        arguments = ["-dump", "dot,actionlabels", str(to)]
+        code, output = _run(Path(folder), configuration.text(), arguments)
+    if code != _PASSED:
+        raise Failed(output)
+
+
+def _run(folder: Path, configuration: str, arguments: Sequence[str] = ()) -> tuple[int, str]:
+    copy(SPECIFICATION, folder)
+    (folder / "run.cfg").write_text(configuration)
+    java = ["java", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", "-Xmx1g", "-cp", f"{JARS}/*"]
+    # What has nothing left to do is no deadlock here, whatever the option is called.
+    options = ["-deadlock", "-workers", "1", "-config", "run.cfg", "-metadir", str(folder / "tlc")]
+    run = subprocess.run(  # noqa: S603 - all words are ours
+        [*java, "tlc2.TLC", *options, *arguments, SPECIFICATION.name],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return run.returncode, run.stdout
+
+
+def _violated(output: str, code: int) -> str | None:
+    if code == _PASSED:
+        return None
+    invariant = re.search(r"Invariant (\w+) is violated", output)
+    return invariant[1] if invariant else "NothingStaysLocked"
+
+
+def _states(output: str) -> int:
+    found: list[str] = re.findall(r"([\d,]+) distinct states found", output)
+    return int(found[-1].replace(",", "")) if found else 0
+
+
+def _steps(output: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"^State \d+: <(\w+)", output, re.MULTILINE))
