@@ -233,3 +233,7 @@ def _found(condition: Condition) -> str:
     if condition.violates is None:
         return f"**superfluous:** nothing is violated in *{where}*"
     return f"`{condition.violates}` is violated in *{where}*"
+
+
+if __name__ == "__main__":
+    print(table(), end="")
