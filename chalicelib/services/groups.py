@@ -48,9 +48,16 @@ def claim_of(name: str) -> Key:
 
 
 def is_taken(rows: Rows, name: str, group_id: str | None = None) -> bool:
-    """Whether another group has the name; the rows have its claim, if there is one."""
+    """Whether another group has the name; the rows have its claim, if there is one.
+
+    Who has it is looked at as well: the claim of a group that went with its only member goes
+    by a line of that change, and the group's row tells of it.
+    """
     claim = rows.find(Claim, GROUP, claim_of(name).range_key)
-    return claim is not None and claim.subject != group_id
+    if claim is None or claim.subject == group_id:
+        return False
+    reading.read([Group.by_id(claim.subject)])
+    return True
 
 
 def tell(actor: Actor, group: Group) -> None:

@@ -6,7 +6,7 @@ three in one write.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypedDict, cast
 
 from pynamodb.attributes import Attribute, UnicodeAttribute
@@ -26,8 +26,10 @@ from chalicelib.tables.base import (
     TimestampAttribute,
     table_name,
 )
+from chalicelib.tables.groups import Group
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.tables.users import User
 from chalicelib.tables.versioned import Dependent
 
 ROOT = "root"
@@ -139,6 +141,10 @@ class Holding(Dependent):
     def row(self) -> HoldingRow:
         """The holding as DynamoDB would send it."""
         return cast(HoldingRow, self.serialize())
+
+    def is_given_by(self, held: Collection[Key]) -> bool:
+        """Whether the user, or a group, is held: so the user is nobody who is being deleted."""
+        return any(key == User.by_id(str(self.user_id)) or key.table is Group for key in held)
 
     @classmethod
     def whole(cls, user_id: UserId) -> list[HoldingRow]:

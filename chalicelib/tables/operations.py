@@ -109,6 +109,7 @@ class Change(Transaction):
         self._begun = None if within is None else within.header
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
+        self._rested_before: set[Key] = set()
         self._staged = 0
         if before is None:
             self.create(after)
@@ -163,6 +164,7 @@ class Change(Transaction):
         if self._begun is not None:
             whole.delete(self._begun, provided=Part.is_pending())
         items = whole.items()
+        whole.require_given(whole.held | self._rested_before)
         room.require(items, self._following.writes(), self._rested)
         if not _fits(items):
             return False
@@ -177,6 +179,8 @@ class Change(Transaction):
         if len(self._following) >= MOST_HELD:
             rested = list(self._rested.values())
             locks.require_free(rested)
+            self._rested_before |= self._rested.keys()
+            self._following.require_given(self.held | self._rested_before)
             room.require([], self._following.writes(), self._rested)
             room.require_for_locks(rested)
             header = self._begun_header()

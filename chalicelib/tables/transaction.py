@@ -19,7 +19,7 @@ operation first (`operations.end`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -243,6 +243,17 @@ class Transaction:
         for line in other._lines.values():
             self._add(line)
 
+    @property
+    def held(self) -> set[Key]:
+        """The rows that no operation holds, and none may begin to hold, when this is written."""
+        return {key for key, line in self._lines.items() if line.unlocked}
+
+    def require_given(self, held: Collection[Key]) -> None:
+        """Check that who is given something is held: nobody gives to who is being deleted."""
+        for key, line in self._lines.items():
+            if line.verb == PUT and isinstance(line.row, Dependent):
+                assert line.row.is_given_by(held), f"{key} is given to who is not held"  # noqa: S101
+
     def look_at_rows(self) -> None:
         """Let all lines say nothing earlier of the last change than their rows do.
 
@@ -284,6 +295,7 @@ class Transaction:
         moments than one that was refused.
         """
         lines = list(self._lines.values())
+        self.require_given(self.held)
         assert 0 < len(self) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
         request, reasons = self._request(), Reasons()
         for _ in pace.attempts():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Self
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from chalicelib.tables.base import Check, RawRow, Table
+from chalicelib.tables.base import Check, Key, RawRow, Table
 
 LOCK = "lock"
 
@@ -37,3 +38,7 @@ class Dependent(Table):
 
     It has no version and no lock. Whoever changes it holds a row that answers for it.
     """
+
+    def is_given_by(self, held: Collection[Key]) -> bool:  # noqa: ARG002 - others ask
+        """Whether somebody may be given it by a change that holds these rows."""
+        return True

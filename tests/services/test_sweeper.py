@@ -18,6 +18,7 @@ from chalicelib.objects.avatars import Note
 from chalicelib.services import sweeper
 from chalicelib.settings import settings
 from chalicelib.tables import parts, reading
+from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
 from chalicelib.tables.parts import Part
@@ -40,6 +41,7 @@ def committed(who: Somebody, *, at: int = STAGED) -> str:
     """A resource of which a large change is committed, and nothing of it is applied."""
     resource = _load(make.resource(who))
     change = Change(resource, resource.copy())
+    change.rest_on(_team_of(who))
     for n in range(MANY):
         change.then_put(Holding(f"user-{n:04}", resource.id, secret_data="pgp"))
     with Killing(at=at, after=True), pytest.raises(Killed):
@@ -61,6 +63,10 @@ def _load(resource_id: str) -> Resource:
     found = reading.read([Resource.by_id(resource_id)]).find(Resource, resource_id)
     assert found is not None
     return found
+
+
+def _team_of(who: Somebody) -> Group:
+    return Group.get(make.group(who).id)
 
 
 def holders(store: Storage, resource_id: str) -> int:

@@ -14,9 +14,9 @@ from chalicelib.services import sweeper
 from chalicelib.tables import operations, pace, reading
 from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
-from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.transaction import Locked
 from tests import hooks, storage
@@ -32,43 +32,34 @@ LINES = LARGE // 25 + 1
 
 
 def _target(name="before"):
-    now = clock.now()
-    resource = Resource(
-        new_id(),
-        resource_type_id=new_id(),
-        name=name,
-        permissions={},
-        created=now,
-        modified=now,
-        created_by=new_id(),
-        modified_by=new_id(),
-    )
-    resource.save()
-    return resource
+    now, who = clock.now(), new_id()
+    group = Group(new_id(), name=name, created=now, modified=now, created_by=who, modified_by=who)
+    group.save()
+    return group
 
 
-def _load(resource):
-    return Resource.from_raw(reading.find(resource.key))
+def _load(group):
+    return Group.from_raw(reading.find(group.key))
 
 
-def _load_all(resources):
-    rows = reading.read(each.key for each in resources)
-    return [rows.find(Resource, each.id) for each in resources]
+def _load_all(groups):
+    rows = reading.read(each.key for each in groups)
+    return [rows.find(Group, each.id) for each in groups]
 
 
-def _share(resource, count=LARGE, secret="pgp"):
-    """Give so many users the resource, as it was read."""
-    changed = resource.copy()
+def _share(group, count=LARGE, secret="pgp"):
+    """Give so many users the group, as it was read."""
+    changed = group.copy()
     changed.name = f"shared with {count}"
-    with Change(resource, changed) as tx:
+    with Change(group, changed) as tx:
         for n in range(count):
-            tx.then_put(Holding(f"user-{n:04}", resource.id, secret_data=secret))
+            tx.then_put(Holding(f"user-{n:04}", group.id, secret_data=secret))
 
 
-def _rename(resource, name):
+def _rename(group, name):
     """A writer as requests are: ends what is in the way, then decides from a new row."""
     for _ in range(3):
-        current = _load(resource)
+        current = _load(group)
         changed = current.copy()
         changed.name = name
         try:
@@ -83,9 +74,9 @@ def _rename(resource, name):
     raise Conflict("too busy")
 
 
-def _finish(resource):
+def _finish(group):
     """What a writer does who is refused by the operation that held the row when it was read."""
-    operations.end({resource.lock: resource.key})
+    operations.end({group.lock: group.key})
 
 
 def _holders(store):
@@ -103,8 +94,8 @@ def _staged(store):
 def _start(store):
     """A target alone in the tables, and one number for that state."""
     store.empty()
-    resource = _target()
-    return resource, storage.digest(store)
+    group = _target()
+    return group, storage.digest(store)
 
 
 def _sweep_all():
@@ -136,9 +127,9 @@ def test_a_change_that_fits_is_one_transaction(store):
 
 
 def test_a_change_of_101_rows_is_written_in_steps(store):
-    resource = _target()
+    group = _target()
     with Recorder() as seen:
-        _share(resource, SMALL + 1)
+        _share(group, SMALL + 1)
 
     assert "operations" in seen.tables
     assert _holders(store) == _everybody(SMALL + 1)
@@ -146,11 +137,11 @@ def test_a_change_of_101_rows_is_written_in_steps(store):
 
 @pytest.mark.parametrize("count", [1, SMALL, LARGE])
 def test_a_change_raises_the_version_and_leaves_no_trace_of_itself(store, count):
-    resource = _target()
+    group = _target()
 
-    _share(resource, count)
+    _share(group, count)
 
-    current = _load(resource)
+    current = _load(group)
     assert (current.version, current.lock) == (2, None)
     assert current.name == f"shared with {count}"
     assert _staged(store) == []
@@ -158,9 +149,9 @@ def test_a_change_raises_the_version_and_leaves_no_trace_of_itself(store, count)
 
 def test_a_change_for_500_users_is_complete(store):
     """FT10"""
-    resource = _target()
+    group = _target()
 
-    _share(resource, 500)
+    _share(group, 500)
 
     assert _holders(store) == _everybody(500)
     assert _staged(store) == []
@@ -168,10 +159,10 @@ def test_a_change_for_500_users_is_complete(store):
 
 def test_a_change_over_4_mb_is_written_in_steps(store):
     """FT13"""
-    resource = _target()
+    group = _target()
 
     with Recorder() as seen:
-        _share(resource, 15, secret="x" * 390_000)
+        _share(group, 15, secret="x" * 390_000)
 
     assert seen.operations.count("TransactWriteItems") > 2
     assert _holders(store) == _everybody(15)
@@ -179,17 +170,17 @@ def test_a_change_over_4_mb_is_written_in_steps(store):
 
 
 def test_the_number_of_calls_grows_with_the_rows_and_no_faster(store):
-    resource = _target()
-    counts = [_calls_of(lambda n=n: _share(_load(resource), n)) for n in (196, 392, 588)]
+    group = _target()
+    counts = [_calls_of(lambda n=n: _share(_load(group), n)) for n in (196, 392, 588)]
 
     assert counts[2] - counts[1] == counts[1] - counts[0]
     assert counts[0] == 1 + 1 + 8 + 1 + 2 + 8  # read; header, lines, commit, apply, remove
 
 
 def test_the_round_trips_in_sequence_are_few(store):
-    resource = _target()
+    group = _target()
     with Recorder() as seen:
-        _share(resource, 490)
+        _share(group, 490)
 
     assert seen.steps == 1 + 1 + 1 + 5 + 1  # header, lines, commit, apply, remove
 
@@ -198,16 +189,16 @@ def test_the_round_trips_in_sequence_are_few(store):
 
 
 def test_lines_that_follow_put_change_and_remove(store):
-    resource = _target()
-    _share(resource, LARGE)
-    Holding("user-0001", resource.id, secret_data="old", favorite_id="star").save()
-    current = _load(resource)
+    group = _target()
+    _share(group, LARGE)
+    Holding("user-0001", group.id, secret_data="old", favorite_id="star").save()
+    current = _load(group)
 
     with Change(current, current.copy()) as tx:
         for n in range(1, LARGE):
-            key = Holding.of(f"user-{n:04}", resource.id)
+            key = Holding.of(f"user-{n:04}", group.id)
             tx.then_update(key, Holding.secret_data.set("new"), Holding.secret_id.remove())
-        tx.then_delete(Holding.of("user-0000", resource.id))
+        tx.then_delete(Holding.of("user-0000", group.id))
         tx.then_put(Claim("theme", "midgar", subject="a"))
 
     assert _holders(store) == _everybody()[1:]
@@ -219,11 +210,11 @@ def test_lines_that_follow_put_change_and_remove(store):
 
 @pytest.mark.parametrize("count", [SMALL, LARGE])
 def test_a_row_is_written_once_in_a_change(store, count):
-    resource = _target()
-    change = Change(resource, resource.copy())
+    group = _target()
+    change = Change(group, group.copy())
     for n in range(count):
-        change.then_delete(Holding.of(str(n), resource.id))
-    change.create(Holding("0", resource.id))
+        change.then_delete(Holding.of(str(n), group.id))
+    change.create(Holding("0", group.id))
 
     with pytest.raises(AssertionError, match="twice"):
         change.commit()
@@ -235,12 +226,12 @@ def test_a_row_is_written_once_in_a_change(store, count):
 
 @pytest.mark.parametrize("count", [SMALL - 1, LARGE])
 def test_a_refused_change_writes_nothing(store, count):
-    resource, before = _start(store)
+    group, before = _start(store)
     refusal = Invalid("no such theme")
-    change = Change(resource, resource.copy())
+    change = Change(group, group.copy())
     change.require(Check(Setting.named("theme"), Setting.present()), otherwise=refusal)
     for n in range(count):
-        change.then_put(Holding(str(n), resource.id))
+        change.then_put(Holding(str(n), group.id))
 
     with pytest.raises(Invalid) as raised:
         change.commit()
@@ -251,12 +242,12 @@ def test_a_refused_change_writes_nothing(store, count):
 @pytest.mark.parametrize("count", [SMALL, LARGE])
 def test_a_change_decided_from_an_old_row_is_stale(store, count):
     """FT04"""
-    resource = _target()
-    _rename(resource, "newer")
+    group = _target()
+    _rename(group, "newer")
     before = storage.digest(store)
 
     with pytest.raises(Stale):
-        _share(resource, count)
+        _share(group, count)
 
     assert storage.digest(store) == before
 
@@ -264,25 +255,25 @@ def test_a_change_decided_from_an_old_row_is_stale(store, count):
 @pytest.mark.parametrize("count", [1, LARGE])
 def test_who_does_not_finish_what_stands_over_cannot_write(store, count):
     """I14"""
-    resource = _target()
+    group = _target()
     with Killing(at=1 + LINES + 1), pytest.raises(Killed):
-        _share(resource)
-    current = _load(resource)
+        _share(group)
+    current = _load(group)
 
     change = Change(current, current.copy())
     for n in range(count):
-        change.then_delete(Holding.of(f"user-{n:04}", resource.id))
+        change.then_delete(Holding.of(f"user-{n:04}", group.id))
     with pytest.raises(Stale):
         change.commit()
 
-    assert _load(resource).lock == current.lock is not None
+    assert _load(group).lock == current.lock is not None
 
 
 def test_more_conditions_than_a_transaction_holds_are_refused_before_anything_is_written(store):
-    resource, before = _start(store)
-    change = Change(resource, resource.copy())
+    group, before = _start(store)
+    change = Change(group, group.copy())
     for n in range(100):
-        change.create(Holding(str(n), resource.id))
+        change.create(Holding(str(n), group.id))
 
     with pytest.raises(Invalid):
         change.commit()
@@ -294,20 +285,20 @@ def test_more_conditions_than_a_transaction_holds_are_refused_before_anything_is
 
 def test_whenever_a_process_dies_the_change_is_whole_or_was_never_made(store, time):
     """FT01 FT02 FT10 FT12"""
-    resource, _ = _start(store)
-    calls = _calls_of(lambda: _share(resource))
+    group, _ = _start(store)
+    calls = _calls_of(lambda: _share(group))
     outcomes = set()
 
     for killing in hooks.kill_points(calls):
-        resource, before = _start(store)
+        group, before = _start(store)
         with killing, pytest.raises(Killed):
-            _share(resource)
-        committed = _load(resource).version == 2
+            _share(group)
+        committed = _load(group).version == 2
         outcomes.add(committed)
         if not committed:
             assert _holders(store) == [], "something shows before the commit"
-        elif _load(resource).lock is not None:
-            _finish(_load(resource))
+        elif _load(group).lock is not None:
+            _finish(_load(group))
         assert _holders(store) == (_everybody() if committed else [])
         _sweep(time)
         assert _staged(store) == []
@@ -318,17 +309,17 @@ def test_whenever_a_process_dies_the_change_is_whole_or_was_never_made(store, ti
 
 def test_the_sweeper_finishes_what_nobody_met(store, time):
     """FT02"""
-    resource, _ = _start(store)
-    calls = _calls_of(lambda: _share(resource))
+    group, _ = _start(store)
+    calls = _calls_of(lambda: _share(group))
 
     for killing in hooks.kill_points(calls):
-        resource, before = _start(store)
+        group, before = _start(store)
         with killing, pytest.raises(Killed):
-            _share(resource)
-        committed = _load(resource).version == 2
+            _share(group)
+        committed = _load(group).version == 2
         _sweep(time)
         assert _holders(store) == (_everybody() if committed else [])
-        assert _load(resource).lock is None
+        assert _load(group).lock is None
         assert _staged(store) == []
         assert committed or storage.digest(store) == before
 
@@ -337,19 +328,19 @@ def test_who_finishes_may_die_too(store, time):
     """FT01"""
 
     def half_done():
-        resource, _ = _start(store)
+        group, _ = _start(store)
         with Killing(at=1 + LINES + 1, after=True), pytest.raises(Killed):
-            _share(resource)
-        resource = _load(resource)
-        assert resource.lock is not None
-        return resource
+            _share(group)
+        group = _load(group)
+        assert group.lock is not None
+        return group
 
-    resource = half_done()
-    calls = _calls_of(lambda: _finish(resource))
+    group = half_done()
+    calls = _calls_of(lambda: _finish(group))
     for killing in hooks.kill_points(calls):
-        resource = half_done()
+        group = half_done()
         with killing, pytest.raises(Killed):
-            _finish(resource)
+            _finish(group)
         _sweep(time)
         assert _holders(store) == _everybody()
         assert _staged(store) == []
@@ -357,24 +348,24 @@ def test_who_finishes_may_die_too(store, time):
 
 def test_who_goes_on_does_not_begin_again(store):
     """FT10"""
-    resource = _target()
-    calls = _calls_of(lambda: _share(resource, 490))
+    group = _target()
+    calls = _calls_of(lambda: _share(group, 490))
     store.empty()
-    resource = _target()
+    group = _target()
     removal = 490 // 25 + 1
     with Killing(at=calls - removal - 2, after=True), pytest.raises(Killed):
-        _share(resource, 490)
+        _share(group, 490)
 
     with Recorder() as seen:
-        _finish(_load(resource))
+        _finish(_load(group))
 
     assert seen.operations.count("TransactWriteItems") == 1
 
 
 def test_the_sweeper_leaves_alone_what_is_young(store, time):
-    resource = _target()
+    group = _target()
     with Killing(at=4), pytest.raises(Killed):
-        _share(resource)
+        _share(group)
     before = storage.digest(store)
     time.pass_by(minutes=4)
 
@@ -385,11 +376,11 @@ def test_the_sweeper_leaves_alone_what_is_young(store, time):
 
 def test_a_commit_that_comes_after_the_sweeper_fails_cleanly(store, time):
     """FT02"""
-    resource, before = _start(store)
-    resource, before = _start(store)
+    group, before = _start(store)
+    group, before = _start(store)
 
     with hooks.Once(1 + LINES, lambda: _sweep(time)), pytest.raises(Stale):
-        _share(resource)
+        _share(group)
 
     assert storage.digest(store) == before
 
@@ -397,12 +388,12 @@ def test_a_commit_that_comes_after_the_sweeper_fails_cleanly(store, time):
 def test_a_sweeper_in_the_midst_of_staging_leaves_nothing_half(store, time):
     """FT02"""
     for at in range(1 + LINES + 1):
-        resource, before = _start(store)
+        group, before = _start(store)
         killing = Killing(at=1 + LINES, after=True)
         with killing, hooks.Once(at, _sweep_all), pytest.raises((Killed, Stale)):
-            _share(resource)
+            _share(group)
         _sweep_all()
-        committed = _load(resource).version == 2
+        committed = _load(group).version == 2
         assert _holders(store) == (_everybody() if committed else [])
         assert _staged(store) == []
         assert committed or storage.digest(store) == before
@@ -411,9 +402,9 @@ def test_a_sweeper_in_the_midst_of_staging_leaves_nothing_half(store, time):
 def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
     """FT22"""
     broken, other = _target(), _target()
-    for resource in (broken, other):
+    for group in (broken, other):
         with Killing(at=1 + LINES + 1), pytest.raises(Killed):
-            _share(resource)
+            _share(group)
     operation = _load(broken).lock
     lines(operation)[6].delete()
 
@@ -431,27 +422,27 @@ def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
 
 def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
     """FT03 FT06"""
-    resource = _target()
+    group = _target()
     lost = Failing(hooks.answer_lost, times=hooks.ALWAYS, only=["TransactWriteItems"])
 
     with Recorder() as seen, lost, pytest.raises(Unavailable):
-        _share(resource)
+        _share(group)
     assert seen.operations.count("TransactWriteItems") == pace.ATTEMPTS
-    assert _load(resource).lock is not None
-    _rename(resource, "renamed")
+    assert _load(group).lock is not None
+    _rename(group, "renamed")
 
     assert _holders(store) == _everybody()
-    assert _load(resource).name == "renamed"
+    assert _load(group).name == "renamed"
 
 
 def test_a_change_stands_although_its_rest_cannot_be_written_now(store, time):
     """FT05"""
-    resource = _target()
+    group = _target()
     busy = Failing(hooks.throttled, at=1, times=hooks.ALWAYS, only=["TransactWriteItems"])
 
     with busy:
-        _share(resource)
-    assert _load(resource).lock is not None
+        _share(group)
+    assert _load(group).lock is not None
     _sweep(time)
 
     assert _holders(store) == _everybody()
@@ -460,22 +451,22 @@ def test_a_change_stands_although_its_rest_cannot_be_written_now(store, time):
 @pytest.mark.parametrize("fault", [*hooks.FAULTS, *hooks.UNKNOWN_OUTCOMES])
 def test_a_fault_that_passes_is_not_noticed(store, fault):
     """FT05 FT06"""
-    resource, _ = _start(store)
-    calls = _calls_of(lambda: _share(resource))
+    group, _ = _start(store)
+    calls = _calls_of(lambda: _share(group))
     for at in range(calls):
-        resource, _ = _start(store)
+        group, _ = _start(store)
         with Failing(fault, at=at):
-            _share(resource)
+            _share(group)
         assert _holders(store) == _everybody()
-        assert (_load(resource).version, _load(resource).lock) == (2, None)
+        assert (_load(group).version, _load(group).lock) == (2, None)
         assert _staged(store) == []
 
 
 def test_batches_are_written_to_the_last_row(store):
     """FT07"""
-    resource = _target()
+    group = _target()
     with hooks.PartialBatch(13, empty=3):
-        _share(resource)
+        _share(group)
 
     assert _holders(store) == _everybody()
     assert _staged(store) == []
@@ -487,20 +478,20 @@ def test_batches_are_written_to_the_last_row(store):
 def _unfinished(store):
     """A target whose change is committed by a process that died then."""
     store.empty()
-    resource = _target()
+    group = _target()
     with Killing(at=2 + (SMALL + 1) // 25 + 1), pytest.raises(Killed):
-        _share(resource, SMALL + 1)
-    return _load(resource)
+        _share(group, SMALL + 1)
+    return _load(group)
 
 
 def _unfinished_again(store):
     """Makes such a target once, and lets all be as it was then whenever it is called."""
-    resource = _unfinished(store)
+    group = _unfinished(store)
     start = store.contents()
 
     def again():
         store.put_back(start)
-        return resource.copy()
+        return group.copy()
 
     return again
 
@@ -516,30 +507,30 @@ def test_two_who_finish_at_once_write_the_same(store):
     """FT10"""
     unfinished = _unfinished_again(store)
     for race in races(**FEW):
-        resource = unfinished()
-        assert resource.lock is not None
-        outcomes = race.run(lambda r=resource: _finish(r), lambda r=resource: _finish(r))
+        group = unfinished()
+        assert group.lock is not None
+        outcomes = race.run(lambda r=group: _finish(r), lambda r=group: _finish(r))
         assert [outcome.error for outcome in outcomes] == [None, None]
         assert _holders(store) == _everybody(SMALL + 1)
-        assert _load(resource).lock is None
+        assert _load(group).lock is None
         assert _staged(store) == []
 
 
 def test_a_late_applier_overwrites_nothing_newer(store):
     """FT10"""
 
-    def finish_and_renew(resource):
-        _rename(resource, "renamed")
+    def finish_and_renew(group):
+        _rename(group, "renamed")
         for n in (0, SMALL):
-            Holding(f"user-{n:04}", resource.id, secret_data="newer").save()
+            Holding(f"user-{n:04}", group.id, secret_data="newer").save()
 
     unfinished = _unfinished_again(store)
     for race in races(**FEW):
-        resource = unfinished()
-        race.run(lambda r=resource: _finish(r), lambda r=resource: finish_and_renew(r))[1].get()
+        group = unfinished()
+        race.run(lambda r=group: _finish(r), lambda r=group: finish_and_renew(r))[1].get()
         rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
         assert (rows["user-0000"], rows[f"user-{SMALL:04}"]) == ("newer", "newer")
-        assert _load(resource).name == "renamed"
+        assert _load(group).name == "renamed"
 
 
 def test_what_was_applied_is_not_applied_again_by_a_slower_one(store):
@@ -547,43 +538,43 @@ def test_what_was_applied_is_not_applied_again_by_a_slower_one(store):
 
     def apply_some_and_renew():
         with Killing(at=2, after=True), pytest.raises(Killed):
-            _finish(resource)
-        Holding("user-0000", resource.id, secret_data="newer").save()
+            _finish(group)
+        Holding("user-0000", group.id, secret_data="newer").save()
 
-    resource = _unfinished(store)
+    group = _unfinished(store)
     with hooks.Once(at=2, action=apply_some_and_renew):
-        _finish(resource)
+        _finish(group)
 
     rows = {row["user_id"]["S"]: row["secret_data"]["S"] for row in store.rows("test-holdings")}
     assert sorted(rows) == _everybody(SMALL + 1)
     assert rows["user-0000"] == "newer"
-    assert _load(resource).lock is None
+    assert _load(group).lock is None
     assert _staged(store) == []
 
 
-def _share_resting(resource, others):
-    """Give so many users the resource, and change rows that this rests on."""
-    with Change(resource, resource.copy()) as tx:
+def _share_resting(group, others):
+    """Give so many users the group, and change rows that this rests on."""
+    with Change(group, group.copy()) as tx:
         for other in others:
             tx.rest_on(other)
-            tx.then_update(other, Resource.name.set("after"), Resource.version.add(1))
+            tx.then_update(other, Group.name.set("after"), Group.version.add(1))
         for n in range(LARGE):
-            tx.then_put(Holding(f"user-{n:04}", resource.id, secret_data="pgp"))
+            tx.then_put(Holding(f"user-{n:04}", group.id, secret_data="pgp"))
 
 
 @pytest.mark.parametrize("rested", [1, LARGE] if ENGINE == "embedded" else [1])
 def test_rows_it_rests_on_are_locked_until_the_others_are_written(store, rested):
     """FT02: the commit has the room to change one of them, and not all"""
     seen = set()
-    others, resource = [_target() for _ in range(rested)], _target()
+    others, group = [_target() for _ in range(rested)], _target()
     start = store.contents()
     for at in range(LARGE):
         store.put_back(start)
         with suppress(Killed), Killing(at=at, after=True) as kill:
-            _share_resting(resource, others)
+            _share_resting(group, others)
         if not kill.dead:
             break
-        if _load(resource).lock is not None and _holders(store) != _everybody():
+        if _load(group).lock is not None and _holders(store) != _everybody():
             assert all(each.lock is not None for each in _load_all(others))
             seen.add(len(_holders(store)))
 
@@ -597,14 +588,14 @@ def test_a_later_writer_comes_after_the_whole_operation_or_before_it(store, time
     """I13 I14"""
     for race in races(**FEW):
         store.empty()
-        resource = _target()
+        group = _target()
         share, rename = race.run(
-            lambda r=resource: _share(r, SMALL + 1),
-            lambda r=resource: _rename(r, "renamed"),
+            lambda r=group: _share(r, SMALL + 1),
+            lambda r=group: _rename(r, "renamed"),
         )
         rename.get()
         assert share.error is None or isinstance(share.error, Stale)
-        current = _load(resource)
+        current = _load(group)
         assert current.name == "renamed" or (share.error is None and current.version == 3)
         assert current.lock is None
         assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
@@ -617,13 +608,13 @@ def test_a_sweeper_beside_a_slow_change_undoes_it_or_lets_it_be(store, time):
     undone = set()
     for race in races(**FEW):
         store.empty()
-        resource = _target()
-        share, sweep = race.run(lambda r=resource: _share(r, SMALL + 1), _sweep_all)
+        group = _target()
+        share, sweep = race.run(lambda r=group: _share(r, SMALL + 1), _sweep_all)
         sweep.get()
         undone.add(isinstance(share.error, Stale))
         assert share.error is None or isinstance(share.error, Stale)
         assert _holders(store) == (_everybody(SMALL + 1) if share.error is None else [])
-        assert _load(resource).lock is None
+        assert _load(group).lock is None
         _sweep_all()
         assert _staged(store) == []
 

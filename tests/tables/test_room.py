@@ -11,9 +11,9 @@ from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import new_id
 from chalicelib.services.users import new_user
 from chalicelib.tables import operations, parts, reading, room
+from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
-from chalicelib.tables.resources import Resource
 from chalicelib.tables.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
 from chalicelib.tables.users import Belonging, User
 from infra.local.limits import size_of_item
@@ -46,9 +46,9 @@ def a_belonging() -> Belonging:
     return Belonging(new_id(), is_admin=False, created=clock.now())
 
 
-def a_target() -> Resource:
+def a_target() -> Group:
     now, who = clock.now(), new_id()
-    row = Resource(new_id(), resource_type_id=new_id(), permissions={}, created=now, modified=now)
+    row = Group(new_id(), name="team", created=now, modified=now)
     row.created_by = row.modified_by = who
     row.save()
     return row
@@ -182,7 +182,7 @@ def test_an_update_of_a_row_that_was_not_read_leaves_room_for_what_else_is_in_it
 def test_the_target_of_a_change_has_room_for_the_name_of_the_operation(store, count):
     target = a_target()
     changed = target.copy()
-    changed.metadata = "x" * (MOST_BYTES - 300)
+    changed.name = "x" * (MOST_BYTES - 300)
     tx = Change(target, changed)
     for n in range(count):
         tx.then_put(Holding(f"user-{n:04}", target.id))

@@ -10,8 +10,8 @@ from chalicelib.domain.ids import new_id
 from chalicelib.tables import reading, unversioned
 from chalicelib.tables.base import every_table
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
 from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import Transaction
@@ -201,6 +201,6 @@ def test_a_new_row_has_no_version_to_raise(store):
 
 def test_rows_that_are_no_items_are_written_whole_as_ever(store):
     with Transaction() as tx:
-        tx.put(Holding("ada", "item"), provided=None)
+        tx.put(GroupItem("team", "item"), provided=None)
 
-    assert len(store.rows("test-holdings")) == 1
+    assert len(store.rows("test-group_items")) == 1
