@@ -24,7 +24,6 @@ from chalicelib.tables.holdings import RESOURCE, ROOT, Holding, HoldingRow
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.settling import Counted
 
 Shown = TypeVar("Shown")
 Permission = tuple[str, RawRow]
@@ -61,12 +60,12 @@ def search(
     """
     holdings = _all_holdings(actor, wanted, with_secrets)
     holders = holders_of(actor)
-    settings: dict[Key, Counted] = {}
+    settings: dict[Key, RawRow] = {}
     unseen: list[RawRow] = []
 
     def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
         if table is Setting:
-            settings[TYPES] = Counted(row)
+            settings[TYPES] = row
             return None
         permission = strongest(holders, row)
         if permission is None:
@@ -80,7 +79,7 @@ def search(
     made = reading.gather(Resource, holdings, make, TYPES)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
         access.require_same_groups(actor)
-    hidden = deleted_types(Rows(settings))
+    hidden = deleted_types(Rows.of(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
 
 

@@ -43,6 +43,11 @@ class Rows:
     def __init__(self, rows: Mapping[Key, Counted]) -> None:
         self._rows = rows
 
+    @classmethod
+    def of(cls, rows: Mapping[Key, RawRow]) -> Rows:
+        """Rows that came one by one."""
+        return cls({key: Counted(row) for key, row in rows.items()})
+
     def find(self, table: type[Row], hash_key: str, range_key: str | None = None) -> Row | None:
         key = Key(table, hash_key, range_key)
         raw = self.withheld(key)
