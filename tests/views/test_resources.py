@@ -93,9 +93,9 @@ def test_moments_are_utc_with_an_offset_and_whole_seconds():
 
 def test_nothing_of_the_row_but_its_members_is_shown():
     """W7"""
-    shown = views.resource(seen(live_type_id="x", operation="x"))
+    shown = views.resource(seen(live_type_id="x", lock="x"))
 
-    assert not {"permissions", "version", "live_type_id", "operation"} & set(shown)
+    assert not {"permissions", "version", "live_type_id", "lock"} & set(shown)
 
 
 def test_a_favorite_is_shown_or_null():
