@@ -11,13 +11,16 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.operations import MOST_HELD
 from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
+from chalicelib.tables.transaction import MAX_ROWS
 from tests import groups, make, people
+from tests.deaths import after_commit
 from tests.departures import causes, delete, dry_run, holders_of, owner
 from tests.environment import ENGINE
 from tests.hooks import Around
 from tests.invariants import check_invariants
 from tests.proving import more
-from tests.resources import stored
+from tests.resources import path, stored
+from tests.watch import worn
 
 READ, _, OWNER = PermissionType
 LONELY = 150
@@ -84,4 +87,24 @@ def test_who_has_thousands_of_items_is_deleted_in_bounded_memory(ada, betty, sto
     assert max(census.most.values()) > MOST_HELD / 2
     assert max(census.most.values()) < 3 * MOST_HELD
     assert store.rows(Part.stored_as()) == []
+    check_invariants(store)
+
+
+@slow
+def test_whoever_meets_a_change_of_many_rows_helps_as_long_as_they_have_time(ada, betty, store):
+    """I14: then they are told to come again, and whoever comes next gets further"""
+    shared = make.resource(betty, {ada: OWNER})
+    for _ in range(MOST_HELD // 2):
+        make.resource(betty)
+    after_commit(lambda: delete(ada, betty))
+    assert ada.client.get(path(shared)).status == 200
+
+    with worn() as watch, watch.slow(1):
+        assert ada.client.put(path(shared), {"name": "new"}).status == 503
+    [header] = [row for row in store.rows(Part.stored_as()) if "written" in row]
+    assert int(header["written"]["N"]) > MAX_ROWS
+    with worn() as watch, watch.slow(1):
+        ada.client.put(path(shared), {"name": "new"})
+
+    assert ada.client.put(path(shared), {"name": "new"}).status == 200
     check_invariants(store)
