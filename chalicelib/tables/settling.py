@@ -2,14 +2,14 @@
 
 A locked row counts as its line makes of it once the operation is committed, and as it stands
 before. So does what belongs to it: dependent rows are read first, and afterwards the lines of
-the committed operations that the request has met, with their headers. As long as a header is
-there, nobody has changed these rows but by its lines; where it has gone, they are read again.
-So a reader sees all of a change or nothing, and writes nothing.
+the committed operations that the request has met, with their headers. What a line is yet to do
+nobody else has changed; where it is carried out, or the header has gone, rows are read again. So
+a reader sees all of a change or nothing, and writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from pynamodb.expressions.condition import Condition
@@ -80,17 +80,30 @@ def set_of(
 def _overlaid(
     rows: RowsByKey, lines_of: Callable[[str], Sequence[Part]], again: Callable[[], RowsByKey]
 ) -> RowsByKey:
-    """Rows that were read, as the lines of the operations that were met leave them."""
+    """Rows that were read, as the lines of the operations that were met leave them.
+
+    A line that the header says is carried out may have been so after its row was read, and the
+    row may have been changed by others since: so that row is read again, and counts as it is.
+    """
     while operations := decisions.met():
         lines = [line for operation in operations for line in lines_of(operation)]
         headers = fetching.read(map(header_key, operations))
         gone = [each for each in operations if header_key(each) not in headers]
         if not gone:
-            return _carried_out(rows, lines)
+            done = {key.hash_key: header["done"]["S"] for key, header in headers.items()}
+            left = [line for line in lines if str(line.part) > done[line.operation]]
+            if len(left) < len(lines):
+                keys = {line.subject for line in left}
+                rows = _without(again(), keys) | {key: rows[key] for key in keys & rows.keys()}
+            return _carried_out(rows, left)
         for operation in gone:
             decisions.forget(operation)
         rows = again()
     return rows
+
+
+def _without(rows: RowsByKey, keys: Collection[Key]) -> dict[Key, RawRow]:
+    return {key: row for key, row in rows.items() if key not in keys}
 
 
 def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:

@@ -11,14 +11,17 @@ import pytest
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
 from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import User
 from tests import departures, groups, make, people, shares
 from tests.client import Client
-from tests.deaths import after_commit, before_commit
+from tests.deaths import after_commit, before_commit, dying
 from tests.environment import ENGINE
+from tests.hooks import Recorder, kill_points
 from tests.invariants import check_invariants
+from tests.large_operations import held
 from tests.make import Somebody, Team
 from tests.meanwhile import Meanwhile
-from tests.resources import create, path, secret_of, secrets
+from tests.resources import create, path, secret_of, secrets, stored
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105
@@ -194,4 +197,33 @@ def test_who_is_given_a_secret_reads_it_before_the_share_is_carried_out(betty, c
     assert store.rows("test-operations") == staged
     sweep()
     assert None not in {secret_of(who, item) for who in crowd}
+    check_invariants(store)
+
+
+@pytest.mark.skipif(ENGINE != "embedded", reason="takes long on moto")
+def test_what_was_carried_out_and_changed_since_is_seen_as_it_is_now(betty, store, sweep):
+    """I13, I14: the item is free again, while rows of users are still held"""
+    crowd = make.crowd(MANY)
+    item = make.resource(betty)
+    betty.client.get("/account/settings.json")  # what a process reads once and keeps
+    rows, sent = [shares.add(who) for who in crowd], secrets(*crowd)
+    start = store.contents()
+    with Recorder() as seen:
+        shares.share(betty, item, rows, sent)
+    for death in reversed([*kill_points(len(seen.calls))]):
+        store.put_back(start)
+        dying(death, lambda: shares.share(betty, item, rows, sent))
+        if held(store, User):
+            break
+    last = signed_in(next(who for who in crowd if people.stored(who.id).lock is not None))
+    assert stored(item).lock is None
+    assert last.client.post(f"/favorites/resource/{item}.json").status == 200
+
+    shown = last.client.get(f"{path(item)}?contain[favorite]=1").body
+    listed = last.client.get("/resources.json?filter[is-favorite]=1").body
+
+    assert people.stored(last.id).lock is not None
+    assert shown["favorite"] is not None
+    assert [each["id"] for each in listed] == [item]
+    sweep()
     check_invariants(store)
