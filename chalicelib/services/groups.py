@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.groups import INVALID, Addition, GroupBody, NewMember, read_creation
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.errors import FieldErrors, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.services import group_members, people
 from chalicelib.services.group_lists import Found
@@ -56,7 +56,9 @@ def is_taken(rows: Rows, name: str, group_id: str | None = None) -> bool:
     claim = rows.find(Claim, GROUP, claim_of(name).range_key)
     if claim is None or claim.subject == group_id:
         return False
-    reading.read([Group.by_id(claim.subject)])
+    group = reading.read([Group.by_id(claim.subject)]).find(Group, claim.subject)
+    if group is None or group.deleted:
+        raise Stale
     return True
 
 

@@ -75,8 +75,8 @@ class Begun(Generic[Row]):
 def begun(row: Row) -> Iterator[Begun[Row]]:
     """Lock a row, provided that it is as it was read, while all that belongs to it is read.
 
-    Nothing is added to that meanwhile. What is decided then is the `Change` of the row; where
-    there is none, all is as it was.
+    Nothing is added to that meanwhile. What is decided then is the `Change` of the row; where it
+    is refused, all is as it was.
     """
     header = Part.header(new_id(), row.key, closed=True)
     with Transaction() as tx:
@@ -99,10 +99,7 @@ class Change(Transaction):
     def __init__(
         self, before: Versioned | None, after: Versioned, *, within: Begun[Any] | None = None
     ) -> None:
-        """Let the target become `after`, from the `before` that was read.
-
-        Where there is nothing before, the target is new.
-        """
+        """Let the target become `after`, from the `before` that was read; it is new without."""
         super().__init__()
         assert after is not before, "the target is changed in a copy"  # noqa: S101
         self._target = after
@@ -110,7 +107,7 @@ class Change(Transaction):
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
         self._rested_before: set[Key] = set()
-        self._staged = 0
+        self._staged: set[int] = set()
         if before is None:
             self.create(after)
             return
@@ -150,12 +147,15 @@ class Change(Transaction):
     def commit(self) -> None:
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
         with self._undone_where_refused():
-            locks.require_free(self._rested.values())
-            if self._staged or not self._is_written_at_once():
+            self._require_sound()
+            whole = self._whole()
+            if not self._staged and _is_one_transaction(whole.items()):
+                whole.commit()
+            else:
                 self._commit_in_steps()
 
-    def _is_written_at_once(self) -> bool:
-        """Write all in one transaction, if it takes that much."""
+    def _whole(self) -> Transaction:
+        """All that is not staged, as one transaction."""
         whole = Transaction()
         whole.join(self)
         for row in self._rested.values():
@@ -163,35 +163,33 @@ class Change(Transaction):
         whole.join(self._following)
         if self._begun is not None:
             whole.delete(self._begun, provided=Part.is_pending())
-        items = whole.items()
-        whole.require_given(whole.held | self._rested_before)
-        room.require(items, self._following.writes(), self._rested)
-        if not _fits(items):
-            return False
-        whole.commit()
-        return True
+        return whole
+
+    def _require_sound(self) -> None:
+        """Refuse what rests on rows that are held, or does not fit; nothing is written before."""
+        locks.require_free(self._rested.values())
+        writes = self._following.writes()
+        assert self._staged.isdisjoint(hash(write.key) for write in writes), "written twice"  # noqa: S101
+        self._following.require_given(self.held | self._rested.keys() | self._rested_before)
+        items = [*self.items(), *(write.item() for write in writes)]
+        room.require(items, writes, self._rested)
 
     def _stage_where_many(self) -> None:
-        """Stage and lock what there is, so that a change of any size is never held in memory.
-
-        A row that has been staged is not named again.
-        """
+        """Stage and lock what there is, so that a change of any size is never held in memory."""
         if len(self._following) >= MOST_HELD:
+            self._require_sound()
             rested = list(self._rested.values())
-            locks.require_free(rested)
-            self._rested_before |= self._rested.keys()
-            self._following.require_given(self.held | self._rested_before)
-            room.require([], self._following.writes(), self._rested)
             room.require_for_locks(rested)
             header = self._begun_header()
             self._stage(header)
             locks.take(header, rested)
+            self._rested_before |= self._rested.keys()
             self._following, self._rested = Transaction(), {}
 
     def _commit_in_steps(self) -> None:
         target = self._target
         rested = [row for key, row in self._rested.items() if key != target.key]
-        if len(self) >= MAX_ROWS or not _fits(self.items()):
+        if len(self) >= MAX_ROWS or not _is_one_transaction(self.items()):
             raise Invalid(TOO_MUCH)
         room.require_for_locks(rested)
         header = self._begun_header()
@@ -202,9 +200,10 @@ class Change(Transaction):
                 self.lock(row, header.operation)
         else:
             locks.take(header, rested)
-            self.is_held_by(header.operation, [row.key for row in rested])
+            self._rested_before |= {row.key for row in rested}
+        self.is_held_by(header.operation, self._rested_before)
         self._commit_with(header)
-        _carry_out_now(header, lines if len(lines) == self._staged else None)
+        _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
 
     def _begun_header(self) -> Part:
         """The operation's header, which is stored: a line never exists before it."""
@@ -221,17 +220,17 @@ class Change(Transaction):
             writes.setdefault(key, Write(key, UPDATE))
         lines = [Part.line(header.operation, write) for write in writes.values()]
         parts.put_all(lines)
-        self._staged += len(lines)
+        self._staged |= {hash(key) for key in writes}
         return sorted(lines, key=lambda line: str(line.part))
 
     def _commit_with(self, header: Part) -> None:
         """Commit the operation; the target bears its lock until all lines are carried out."""
         self._target.lock = header.operation
-        said = [Part.committed.set(True), Part.lines.set(self._staged)]
+        said = [Part.committed.set(True), Part.lines.set(len(self._staged))]
         self.update(header, *said, provided=Part.present())
         super().commit()
         self._target.lock = None
-        header.committed, header.lines = True, self._staged
+        header.committed, header.lines = True, len(self._staged)
 
     def __exit__(
         self,
@@ -382,17 +381,17 @@ def _page(lines: Sequence[Part]) -> list[Part]:
     page: list[Part] = []
     size = 0
     for line in lines[: MAX_ROWS - 1]:
-        size += _size(line.item())
+        size += _bytes_sent(line.item())
         if page and size > MAX_BYTES:
             break
         page.append(line)
     return page
 
 
-def _fits(items: Sequence[Json]) -> bool:
+def _is_one_transaction(items: Sequence[Json]) -> bool:
     """Whether a transaction takes so many lines of this size."""
-    return len(items) <= MAX_ROWS and sum(map(_size, items)) <= MAX_BYTES
+    return len(items) <= MAX_ROWS and sum(map(_bytes_sent, items)) <= MAX_BYTES
 
 
-def _size(item: Any) -> int:
+def _bytes_sent(item: Any) -> int:
     return len(orjson.dumps(item))

@@ -75,9 +75,9 @@ class Rows:
 
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
-    wanted = dict.fromkeys(keys)
+    wanted, known = dict.fromkeys(keys), decisions.met()
     found = dict(fetching.in_batches(wanted, settling.counted_by_key))
-    return Rows(settling.with_lines(wanted, found))
+    return Rows(settling.with_lines(wanted, found, known))
 
 
 def find(key: Key) -> RawRow | None:
@@ -86,8 +86,9 @@ def find(key: Key) -> RawRow | None:
 
 def first(table: type[Table], hash_key: str, most: int) -> list[RawRow]:
     """Read the first rows of a hash key, so many at most, in the order of their range keys."""
-    rows = fetching.first(table, hash_key, most)
-    return query(table, hash_key)[:most] if decisions.met() else rows
+    if decisions.met():
+        return query(table, hash_key)[:most]
+    return fetching.first(table, hash_key, most)
 
 
 def is_ahead() -> bool:

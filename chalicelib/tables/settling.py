@@ -10,6 +10,7 @@ a reader sees all of a change or nothing, and writes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from pynamodb.expressions.condition import Condition
@@ -17,6 +18,7 @@ from pynamodb.expressions.condition import Condition
 from chalicelib.domain.actor import Lock
 from chalicelib.tables import decisions, fetching, parts
 from chalicelib.tables.base import Key, RawRow, Table
+from chalicelib.tables.decisions import Met
 from chalicelib.tables.parts import Part, header_key, line_key
 from chalicelib.tables.versioned import LOCK, Dependent, Versioned
 
@@ -44,8 +46,11 @@ def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple
     return _counted(pairs) if issubclass(table, Versioned) else _as_they_stand(pairs)
 
 
-def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted]) -> dict[Key, Counted]:
-    """The rows of these keys that exist, dependent ones as they count."""
+def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted], known: Met) -> dict[Key, Counted]:
+    """The rows of these keys that exist, dependent ones as they count.
+
+    `known` are the operations that had been met before the rows were read.
+    """
     dependent = [key for key in keys if issubclass(key.table, Dependent)]
     rows = {key: found[key].row for key in dependent if key in found}
 
@@ -53,7 +58,9 @@ def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted]) -> dict[Key, C
         wanted = fetching.read(line_key(operation, key) for key in dependent)
         return [Part.from_raw(row) for row in wanted.values()]
 
-    counted = _overlaid(rows, lines_of, lambda: fetching.read(dependent)) if dependent else {}
+    counted = _overlaid(
+        rows, known if dependent else {}, lines_of, partial(fetching.read, dependent)
+    )
     others = {key: each for key, each in found.items() if not issubclass(key.table, Dependent)}
     return others | {key: Counted(row) for key, row in counted.items()}
 
@@ -70,36 +77,50 @@ def set_of(
     def whole() -> RowsByKey:
         return dict(fetching.by_key(table, fetching.query(table, hash_key)))
 
-    rows = fetching.query(table, hash_key, index=index, range_condition=range_condition)
-    if not issubclass(table, Dependent) or not decisions.met():
-        return rows
-    counted = _overlaid(whole(), lambda each: parts.lines_of_set(each, table, hash_key), whole)
+    known = decisions.met()
+    if not issubclass(table, Dependent) or not known:
+        return fetching.query(table, hash_key, index=index, range_condition=range_condition)
+    counted = _overlaid(
+        whole(), known, lambda each: parts.lines_of_set(each, table, hash_key), whole
+    )
     return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
 
 
 def _overlaid(
-    rows: RowsByKey, lines_of: Callable[[str], Sequence[Part]], again: Callable[[], RowsByKey]
+    rows: RowsByKey,
+    known: Met,
+    lines_of: Callable[[str], Sequence[Part]],
+    again: Callable[[], RowsByKey],
 ) -> RowsByKey:
-    """Rows that were read, as the lines of the operations that were met leave them.
-
-    A line that the header says is carried out may have been so after its row was read, and the
-    row may have been changed by others since: so that row is read again, and counts as it is.
-    """
-    while operations := decisions.met():
+    """Rows that were read, as the lines of the operations that were known before leave them."""
+    operations = set(known)
+    while operations:
         lines = [line for operation in operations for line in lines_of(operation)]
         headers = fetching.read(map(header_key, operations))
-        gone = [each for each in operations if header_key(each) not in headers]
+        gone = operations.difference(key.hash_key for key in headers)
         if not gone:
             done = {key.hash_key: header["done"]["S"] for key, header in headers.items()}
             left = [line for line in lines if str(line.part) > done[line.operation]]
-            if len(left) < len(lines):
-                keys = {line.subject for line in left}
-                rows = _without(again(), keys) | {key: rows[key] for key in keys & rows.keys()}
-            return _carried_out(rows, left)
+            return _as_left(rows, left, again if len(left) < len(lines) else None)
         for operation in gone:
             decisions.forget(operation)
+        operations -= gone
         rows = again()
     return rows
+
+
+def _as_left(
+    rows: RowsByKey, left: Sequence[Part], again: Callable[[], RowsByKey] | None
+) -> RowsByKey:
+    """The rows with what is left to be carried out, where there is more that was: read again.
+
+    It may have been carried out after its row was read, and the row may have been changed by
+    others since. What is left was not carried out when the rows were read first.
+    """
+    if again is not None:
+        keys = {line.subject for line in left}
+        rows = _without(again(), keys) | {key: rows[key] for key in keys & rows.keys()}
+    return _carried_out(rows, left)
 
 
 def _without(rows: RowsByKey, keys: Collection[Key]) -> dict[Key, RawRow]:

@@ -33,6 +33,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.tables import creations, decisions, fetching, pace, unversioned
 from chalicelib.tables.base import Check, Grant, Key, RawRow, Table
 from chalicelib.tables.connection import Json, cancellation_reasons, connection
+from chalicelib.tables.decisions import Met
 from chalicelib.tables.parts import line_key
 from chalicelib.tables.stamps import Stamp, stamps_in, stamps_of
 from chalicelib.tables.versioned import LOCK, Dependent, Versioned
@@ -150,6 +151,7 @@ class Transaction:
     def __init__(self) -> None:
         self._lines: dict[Key, _Line] = {}
         self._kept: list[Json] = []
+        self._met = decisions.met()
 
     def makes(self, subject: str) -> None:
         """Say what the request makes; a repetition under its idempotency key is shown that.
@@ -305,7 +307,7 @@ class Transaction:
             if _lift(lines, reasons):
                 request = self._request()
             else:
-                _raise_first_failed(lines, reasons)
+                _raise_first_failed(lines, reasons, self._met)
         if any(reason and reason.code == _IN_THE_WAY for reason in reasons):
             raise Conflict("The data is being changed by others; try again.")
         raise Unavailable
@@ -340,7 +342,7 @@ def _lift(lines: list[_Line], reasons: Reasons) -> bool:
     return any(lifted)
 
 
-def _raise_first_failed(lines: list[_Line], reasons: Reasons) -> None:
+def _raise_first_failed(lines: list[_Line], reasons: Reasons, met: Met) -> None:
     """Raise what the first line that failed means, or which operations stand in the way."""
     failed = [
         (line, reason)
@@ -348,7 +350,7 @@ def _raise_first_failed(lines: list[_Line], reasons: Reasons) -> None:
         if reason and reason.code == _CONDITION_FAILED
     ]
     locks = {each: line.key for line, reason in failed if (each := line.held_by(reason))}
-    locks |= _unwritten(line.key for line, _ in failed)
+    locks |= _unwritten(met, (line.key for line, _ in failed))
     if locks:
         raise Locked(locks)
     if failed:
@@ -358,12 +360,11 @@ def _raise_first_failed(lines: list[_Line], reasons: Reasons) -> None:
         raise AssertionError(f"a transaction DynamoDB does not take: {invalid}")
 
 
-def _unwritten(rows: Iterable[Key]) -> decisions.Met:
+def _unwritten(met: Met, rows: Iterable[Key]) -> Met:
     """Those of the operations that were met which are yet to write one of these rows.
 
     What they make of it counts already; so the condition may have failed for that alone.
     """
-    met = decisions.met()
     dependent = [key for key in rows if issubclass(key.table, Dependent)] if met else []
     found = fetching.read(line_key(each, key) for each in met for key in dependent)
     return {key.hash_key: met[key.hash_key] for key in found}

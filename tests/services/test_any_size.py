@@ -12,9 +12,9 @@ from chalicelib.tables.operations import MOST_HELD
 from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.transaction import MAX_ROWS
-from tests import groups, make, people
+from tests import groups, make, people, shares
 from tests.deaths import after_commit
-from tests.departures import causes, delete, dry_run, holders_of, owner
+from tests.departures import causes, delete, dry_run, holders_of, manager, owner
 from tests.environment import ENGINE
 from tests.hooks import Around
 from tests.invariants import check_invariants
@@ -107,4 +107,32 @@ def test_whoever_meets_a_change_of_many_rows_helps_as_long_as_they_have_time(ada
         ada.client.put(path(shared), {"name": "new"})
 
     assert ada.client.put(path(shared), {"name": "new"}).status == 200
+    check_invariants(store)
+
+
+@slow
+def test_what_fits_no_row_is_refused_before_the_commit_however_much_there_is_besides(
+    ada, betty, carol, store
+):
+    """FT13: 310 groups that betty alone manages are one expression of carol's row"""
+    teams = [make.group(betty, carol, name=f"team {n}") for n in range(310)]
+
+    response = delete(ada, betty, managers=[manager(team, carol) for team in teams])
+
+    assert response.status == 400
+    assert store.rows(Part.stored_as()) == []
+    assert not people.stored(betty.id).deleted
+    check_invariants(store)
+
+
+@slow
+def test_who_shares_rests_on_their_own_row_in_a_change_of_any_size(betty, store):
+    """They own by the group that they take away; from then on by a permission of their own."""
+    team = make.group(betty, *make.crowd(MOST_HELD + 10))
+    item = make.resource(team)
+
+    response = shares.share(betty, item, [shares.add(betty, OWNER), shares.remove(item, team)])
+
+    assert response.status == 200, response.json
+    assert holders_of(item) == {betty.id: OWNER}
     check_invariants(store)

@@ -1,0 +1,89 @@
+"""What rows count as, while others carry out the operation that holds them."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.tables import decisions, operations, reading
+from chalicelib.tables.connection import connection
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.operations import Change
+from tests.hooks import Around, Killed, Killing, Recorder
+
+MANY = 250
+SOME = range(60, 140)
+"""Of those that are written by a first page, and by the next."""
+
+
+def _given(group):
+    """Give somebody so many holdings in a change of a group."""
+    with Change(group, group.copy()) as tx:
+        for number in range(MANY):
+            tx.then_put(Holding("somebody", f"{number:04}", secret_data="pgp"))
+
+
+def _group():
+    now, who = clock.now(), new_id()
+    row = Group(new_id(), name="team", created=now, modified=now, created_by=who, modified_by=who)
+    row.save()
+    return row
+
+
+def _carried_out_in_part(store):
+    """A group whose large change is committed, and of which one page is written."""
+    group, before = _group(), store.contents()
+    with Recorder() as seen:
+        _given(group)
+    pages = [at for at, each in enumerate(seen.calls) if each.operation == "TransactWriteItems"]
+    store.put_back(before)
+    with Killing(at=pages[1], after=True), pytest.raises(Killed):
+        _given(group)
+    return Group.get(group.id)
+
+
+class Late(Around):
+    """Lets the answer to a call come when the operation has ended, and another read has seen it."""
+
+    def __init__(self, group):
+        self.group, self.is_done = group, False
+
+    def __call__(self, operation, parameters, send):
+        answer = send()
+        if "somebody" in str(parameters) and not self.is_done:
+            self.is_done = True
+            others, connection.hooks[:] = connection.hooks[:], []
+            operations.end({self.group.lock: self.group.key})
+            reading.query(Holding, "another")
+            connection.hooks[:] = others
+        return answer
+
+
+def _by_key():
+    keys = [Holding.of("somebody", f"{number:04}") for number in SOME]
+    rows = reading.read(keys)
+    return [key for key in keys if rows.withheld(key) is not None]
+
+
+READS = {
+    "a set": (MANY, partial(reading.query, Holding, "somebody")),
+    "its first rows": (120, partial(reading.first, Holding, "somebody", 120)),
+    "rows by key": (len(SOME), _by_key),
+}
+
+
+@pytest.mark.parametrize("read", READS)
+def test_rows_are_seen_whole_while_another_read_beside_finds_the_operation_ended(store, read):
+    """I13: reads of one request are made side by side"""
+    group = _carried_out_in_part(store)
+    expected, ask = READS[read]
+
+    with decisions.noting({group.lock: group.key}), Late(group) as late:
+        found = ask()
+
+    assert late.is_done
+    assert len(found) == expected
