@@ -70,6 +70,12 @@ def meet(operation: str, key: Key) -> None:
         raise Stale
 
 
+def begin_again() -> None:
+    """Have the request decided again, where one is being decided."""
+    if _notes.get() is not None:
+        raise Stale
+
+
 def met() -> Met:
     """The operations that rows have to be seen with."""
     notes = _notes.get()

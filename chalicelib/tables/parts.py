@@ -155,6 +155,11 @@ def line_key(operation: str, row: Key) -> Key:
     return Key(Part, operation, _name(row))
 
 
+def has_unlocked(header: RawRow | None) -> bool:
+    """Whether rows are unlocked by now: all lines of dependent rows are carried out then."""
+    return header is None or header.get("done", {"S": _HEADER})["S"].startswith(_LOCKED)
+
+
 def is_not_committed(operation: str) -> Check:
     """The operation was not committed yet, and is not now: it is pending, or gone."""
     return Check(header_key(operation), Part.committed.does_not_exist())

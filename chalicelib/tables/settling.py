@@ -2,14 +2,13 @@
 
 A locked row counts as its line makes of it once the operation is committed, and as it stands
 before. So does what belongs to it: dependent rows are read first, and afterwards the lines of
-the committed operations that the request has met, with their headers. What a line is yet to do
-nobody else has changed; where it is carried out, or the header has gone, rows are read again. So
-a reader sees all of a change or nothing, and writes nothing.
+the committed operations that the request has met, with their headers. Until a row is unlocked
+nobody else changes them; then, and where the header has gone, they are read again. So a reader sees all of a change or nothing, and writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -92,39 +91,24 @@ def _overlaid(
     lines_of: Callable[[str], Sequence[Part]],
     again: Callable[[], RowsByKey],
 ) -> RowsByKey:
-    """Rows that were read, as the lines of the operations that were known before leave them."""
+    """Rows that were read, as the lines of the operations that were known before leave them.
+
+    Once a row is unlocked, all lines of dependent rows are carried out, and others may have
+    changed these since: then they are read again, as where the header has gone.
+    """
     operations = set(known)
     while operations:
         lines = [line for operation in operations for line in lines_of(operation)]
         headers = fetching.read(map(header_key, operations))
-        gone = operations.difference(key.hash_key for key in headers)
-        if not gone:
-            done = {key.hash_key: header["done"]["S"] for key, header in headers.items()}
-            left = [line for line in lines if str(line.part) > done[line.operation]]
-            return _as_left(rows, left, again if len(left) < len(lines) else None)
-        for operation in gone:
-            decisions.forget(operation)
-        operations -= gone
+        over = {each for each in operations if parts.has_unlocked(headers.get(header_key(each)))}
+        if not over:
+            return _carried_out(rows, lines)
+        for operation in over:
+            if header_key(operation) not in headers:
+                decisions.forget(operation)
+        operations -= over
         rows = again()
     return rows
-
-
-def _as_left(
-    rows: RowsByKey, left: Sequence[Part], again: Callable[[], RowsByKey] | None
-) -> RowsByKey:
-    """The rows with what is left to be carried out, where there is more that was: read again.
-
-    It may have been carried out after its row was read, and the row may have been changed by
-    others since. What is left was not carried out when the rows were read first.
-    """
-    if again is not None:
-        keys = {line.subject for line in left}
-        rows = _without(again(), keys) | {key: rows[key] for key in keys & rows.keys()}
-    return _carried_out(rows, left)
-
-
-def _without(rows: RowsByKey, keys: Collection[Key]) -> dict[Key, RawRow]:
-    return {key: row for key, row in rows.items() if key not in keys}
 
 
 def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:
@@ -183,13 +167,15 @@ def _as_header_says(key: Key, row: RawRow, header: RawRow, line: RawRow | None) 
 def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     """Rows whose operation was not found: it has ended since, or cannot be committed any more.
 
-    A row that is still locked by it counts as it stands.
+    A row that is still locked by it counts as it stands. Else a request begins again: what it
+    has read besides may be from before the operation.
     """
     again = []
     for key, row in fetching.read(locked).items():
         if row.get(LOCK) == locked[key][LOCK]:
             yield key, Counted(row, Lock(row[LOCK]["S"]))
         else:
+            decisions.begin_again()
             again.append((key, row))
     yield from _counted(again)
 
