@@ -11,6 +11,8 @@ stops, and the schedule says who goes on. What happens depends on the schedule a
 Schedules come in order of their switches, that is of turns taken away from a handler that
 could have gone on: first without, then with one, with two. When there are more than `limit`,
 those with more than two switches are not all run, but as many as `sampled` by chance.
+
+Who knows the order already, and looks at the tables after each call, has `Turns`.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import factorial, prod
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from chalicelib.tables.connection import Json, Send, connection
 
@@ -56,6 +59,18 @@ class Turn:
     taken: int
 
 
+class Died(BaseException):
+    """A handler goes no further: not an `Exception`, so that nobody answers for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The storage call that a handler makes when it has the turn."""
+
+    operation: str
+    parameters: Json
+
+
 class _Runner:
     """One handler in its thread; it runs only between `resume` and its next storage call."""
 
@@ -63,6 +78,8 @@ class _Runner:
         self.outcome = Outcome()
         self.calls = 0
         self.done = False
+        self.waiting: Waiting | None = None
+        self._is_dead = False
         self._handler = handler
         self._go = threading.Semaphore(0)
         self._stopped = threading.Semaphore(0)
@@ -75,10 +92,20 @@ class _Runner:
         self._go.release()
         assert self._stopped.acquire(timeout=_STUCK_SECONDS), "a handler waits for something else"
 
-    def pause(self) -> None:
+    def pause(self, waiting: Waiting) -> None:
         self.calls += 1
+        self.waiting = waiting
         self._stopped.release()
         self._go.acquire()
+        if self._is_dead:
+            raise Died
+
+    def die(self) -> None:
+        """Let the handler make no further call."""
+        self._is_dead = True
+        if not self.done:
+            self.resume()
+        self.join()
 
     def join(self) -> None:
         self._thread.join(_STUCK_SECONDS)
@@ -90,6 +117,7 @@ class _Runner:
             self.outcome.value = self._handler()
         except BaseException as error:  # noqa: BLE001 - also a killed process is an outcome
             self.outcome.error = error
+        self.waiting = None
         self.done = True
         self._stopped.release()
 
@@ -100,11 +128,54 @@ _running: ContextVar[_Runner | None] = ContextVar("_running", default=None)
 def _hand_over(operation: str, parameters: Json, send: Send) -> Json:
     runner = _running.get()
     if runner is not None:
-        runner.pause()
+        runner.pause(Waiting(operation, parameters))
     return send()
 
 
 Choose = Callable[[tuple[int, ...], int | None], int]
+
+
+class Turns:
+    """Handlers of which one makes one call whenever it is told to; at the end the others die.
+
+    with Turns(change, sweep) as turns:
+        assert turns.waiting(0).operation == "BatchGetItem"
+        turns.take(0)
+    """
+
+    def __init__(self, *handlers: Handler) -> None:
+        self._handlers = handlers
+        self._runners: list[_Runner] = []
+
+    def __enter__(self) -> Self:
+        connection.hooks.insert(0, _hand_over)
+        self._runners = [_Runner(handler) for handler in self._handlers]
+        for runner in self._runners:
+            runner.resume()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        for runner in self._runners:
+            runner.die()
+        connection.hooks.remove(_hand_over)
+
+    def take(self, handler: int) -> None:
+        """Let a handler make the call that it waits for, and run to the next."""
+        self._runners[handler].resume()
+
+    def waiting(self, handler: int) -> Waiting | None:
+        """The call that a handler makes next; none when it has ended."""
+        return self._runners[handler].waiting
+
+    def outcome(self, handler: int) -> Outcome | None:
+        """What became of a handler that has ended."""
+        runner = self._runners[handler]
+        return runner.outcome if runner.done else None
 
 
 @dataclass

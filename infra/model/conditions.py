@@ -53,18 +53,11 @@ CONDITIONS = (
         LIVENESS,
         "swept change",
     ),
-    _superfluous(
-        "lock: header not committed",
-        "A row is locked only while the header is not committed.",
-        "swept change",
-        "two changes",
-        "swept deletion",
-    ),
     _needed(
         "lock: version as read",
         "A row is locked only at the version it was read at.",
         COUNTS,
-        "swept change",
+        "two changes",
     ),
     _needed(
         "lock: row not locked",
@@ -77,13 +70,6 @@ CONDITIONS = (
         "The commit needs the header.",
         COUNTS,
         "swept change",
-    ),
-    _superfluous(
-        "commit: header not committed",
-        "The commit needs a header that is not committed.",
-        "swept change",
-        "locks in the commit",
-        "two changes",
     ),
     _needed(
         "commit: version as read",
@@ -152,9 +138,8 @@ CONDITIONS = (
         "reading",
     ),
     _needed(
-        "read: header committed, other rows again",
-        "Rows that were read with a locked one are read again, if its header is committed and "
-        "not all of them bore its lock.",
+        "read: committed, begins again",
+        "Who meets a committed operation for the first time begins again, and knows it then.",
         DECIDED,
         "reading",
     ),
@@ -162,6 +147,13 @@ CONDITIONS = (
         "read: header still there, else again",
         "Lines are laid over a set only if the header is there when they are read.",
         COUNTS,
+        "reading",
+    ),
+    _needed(
+        "read: no row unlocked yet, else again",
+        "Lines are laid over a set only if the header says that no row is unlocked yet: then all "
+        "of them are carried out, and others may have changed the set since.",
+        DECIDED,
         "reading",
     ),
     _needed(
@@ -197,11 +189,11 @@ CONDITIONS = (
     _needed(
         "create: no lock, or the one that was read",
         "The row bears no lock, or the one that it bore when it was read.",
-        DECIDED,
+        COUNTS,
         "swept deletion",
     ),
     _needed(
-        "create: ends a closed lock",
+        "create: not beside a closed lock",
         "Nobody creates beside a closed lock: its operation is ended first.",
         COUNTS,
         "swept deletion",
@@ -211,12 +203,6 @@ CONDITIONS = (
         "The header that was not committed when the row was read is not committed.",
         DECIDED,
         "beside",
-    ),
-    _superfluous(
-        "create: header still committed",
-        "The header that was committed when the row was read is still there.",
-        "beside",
-        "swept deletion",
     ),
 )
 

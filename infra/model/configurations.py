@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 INVARIANTS = (
     "WhatCountsIsWhatWasCommitted",
@@ -25,7 +25,9 @@ class Configuration:
     resting: tuple[str, ...] = ()
     """The writers whose transaction rests on a row that it does not change."""
     in_commit: tuple[str, ...] = ()
-    """The rows whose locks a changer takes in the commit itself."""
+    """The rows, besides its target, whose locks an operation takes in the commit itself."""
+    together: tuple[str, ...] = ()
+    """The rows whose lines are carried out in one transaction; else each in one of its own."""
     is_swept: bool = False
     """Check that the sweepers, if nobody else, leave nothing locked: takes a smaller run."""
 
@@ -40,6 +42,7 @@ class Configuration:
             "Sweepers": self.sweepers,
             "Resting": self.resting,
             "InCommit": self.in_commit,
+            "Together": self.together,
             "Dropped": dropped,
         }
         return "\n".join(
@@ -85,7 +88,7 @@ CONFIGURATIONS = (
         writers=("writer",),
         resting=("writer",),
         sweepers=("sweeper",),
-        in_commit=("a", "b"),
+        in_commit=("b",),
     ),
     Configuration(
         "one lock in the commit",
@@ -110,3 +113,32 @@ CONFIGURATIONS = (
     ),
 )
 BY_NAME = {each.name: each for each in CONFIGURATIONS}
+_PAGED = ("a", "b")
+_CHANGE = Configuration("a change", changers=("change",), in_commit=("b",), together=_PAGED)
+_DELETION = Configuration("a deletion", early=("deletion",), in_commit=("a",), together=_PAGED)
+SCHEDULED = (
+    replace(_CHANGE, name="a change and a sweeper", sweepers=("sweeper",)),
+    replace(_CHANGE, name="a change and a writer", writers=("writer",)),
+    replace(_CHANGE, name="a change and a reader", readers=("reader",)),
+    replace(_CHANGE, name="a change and a creator", creators=("creator",)),
+    replace(_DELETION, name="a deletion and a creator", creators=("creator",)),
+    replace(
+        _CHANGE,
+        name="a change, a writer and a sweeper",
+        writers=("writer",),
+        sweepers=("sweeper",),
+    ),
+    replace(
+        _CHANGE,
+        name="a change, a writer and a reader",
+        writers=("writer",),
+        readers=("reader",),
+    ),
+    replace(
+        _DELETION,
+        name="a deletion, a creator and a sweeper",
+        creators=("creator",),
+        sweepers=("sweeper",),
+    ),
+)
+"""Whose schedules the tests have the real code run (`schedules.py`)."""

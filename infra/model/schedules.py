@@ -45,7 +45,6 @@ class Row:
     """Who has changed it."""
     lock: str | None
     """The operation that locks it."""
-    is_closed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,7 @@ class State:
     headers: Mapping[str, str]
     """none, pending, committed, gone"""
     applied: Mapping[str, int]
-    """How many lines of each operation are applied."""
+    """How many pages of lines of each operation are applied."""
     lines: Mapping[str, frozenset[str]]
     """The rows whose lines are stored."""
     counts: Mapping[str, frozenset[str]]
@@ -79,6 +78,8 @@ class Schedule:
     steps: tuple[Step, ...]
     dead: frozenset[str]
     """Who had begun something and does not go on."""
+    ended: frozenset[str]
+    """Who has done all they do."""
 
     def order(self, actors: tuple[str, ...]) -> list[int]:
         """Whose calls are made, as numbers: what the tests' scheduler repeats."""
@@ -102,20 +103,33 @@ class _Node:
         return Step(actor, self.at[actor], after.state)
 
 
+class _Nodes(dict[str, _Node]):
+    """Nodes by name, each read from its label when it is asked for."""
+
+    def __init__(self, labels: Mapping[str, str]) -> None:
+        super().__init__()
+        self.labels = labels
+
+    def __missing__(self, name: str) -> _Node:
+        self[name] = _node(self.labels[name])
+        return self[name]
+
+
 class Graph:
     """Every state that can be reached, and the steps between them."""
 
     def __init__(
-        self, nodes: Mapping[str, _Node], edges: Mapping[str, list[str]], first: str
+        self, labels: Mapping[str, str], edges: Mapping[str, list[str]], first: str
     ) -> None:
-        self._nodes = nodes
+        self._labels = labels
+        self._nodes = _Nodes(labels)
         self._edges = edges
         self._first = first
         self._ways = self._shortest()
 
     @property
     def states(self) -> int:
-        return len(self._nodes)
+        return len(self._labels)
 
     @property
     def steps(self) -> int:
@@ -124,7 +138,7 @@ class Graph:
     def covering(self) -> Iterator[Schedule]:
         """Schedules that together take every step at least once."""
         left = {name: list(targets) for name, targets in self._edges.items()}
-        for name in self._nodes:
+        for name in self._labels:
             while left.get(name):
                 path = [*self._way_to(name)]
                 while left.get(path[-1]) and len(path) <= LONGEST:
@@ -158,7 +172,8 @@ class Graph:
         steps = tuple(before.step_to(after) for before, after in pairwise(nodes))
         started = {step.actor for step in steps}
         dead = {a for a, place in nodes[-1].at.items() if place not in _RESTING and a in started}
-        return Schedule(nodes[0].state, steps, frozenset(dead))
+        ended = frozenset(actor for actor, place in nodes[-1].at.items() if place == "end")
+        return Schedule(nodes[0].state, steps, frozenset(dead), ended)
 
     def _shortest(self) -> dict[str, str | None]:
         """From where one comes to each state by the fewest steps."""
@@ -191,16 +206,16 @@ def explore(configuration: Configuration) -> Graph:
 
 def read(text: str) -> Graph:
     """The graph that TLC has written."""
-    nodes: dict[str, _Node] = {}
+    labels: dict[str, str] = {}
     edges: dict[str, list[str]] = {}
     first = ""
     for line in text.splitlines():
         if found := _NODE.match(line):
-            nodes[found[1]] = _node(found[2])
+            labels[found[1]] = found[2]
             first = found[1] if found[3] else first
         elif (found := _EDGE.match(line)) and found[1] != found[2]:
             edges.setdefault(found[1], []).append(found[2])
-    return Graph(nodes, edges, first)
+    return Graph(labels, edges, first)
 
 
 def _node(label: str) -> _Node:
@@ -221,9 +236,8 @@ def _state(texts: Mapping[str, str]) -> State:
 
 
 def _row(row: Mapping[str, Any]) -> Row:
-    operation = row["lock"]["op"]
-    lock = None if operation == "nobody" else operation
-    return Row(row["ver"], frozenset(row["val"]), lock, row["lock"]["closed"])
+    lock = None if row["lock"] == "nobody" else row["lock"]
+    return Row(row["ver"], frozenset(row["val"]), lock)
 
 
 def _sets(text: str) -> dict[str, frozenset[str]]:

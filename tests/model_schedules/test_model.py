@@ -40,7 +40,7 @@ def node(name, at, changer, *, header="none", lock="nobody", first=False):
         f'done = [change |-> 0]\n/\\ header = [change |-> "{header}"]',
         "lines = [change |-> {}]",
         f'at = [change |-> "{at}", sweeper |-> "scan"]\n/\\ of = [ {of} ]',
-        f'row = [a |-> [ver |-> 1, val |-> {{"w"}}, lock |-> [op |-> "{lock}", closed |-> FALSE]]]',
+        f'row = [a |-> [ver |-> 1, val |-> {{"w"}}, lock |-> "{lock}"]]',
         'plain = [p |-> {}]\n/\\ truth = [a |-> {"w"}, p |-> {}]\n/\\ seen = << >>',
     ]
     label = "".join(f"/\\ {line}\n" for line in lines).strip()
