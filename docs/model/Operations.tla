@@ -10,6 +10,7 @@ CONSTANTS
     Resting,    \* those of the writers whose transaction rests on b
     Creators,   \* add to what belongs to b in one transaction, by a right that b gives
     Readers,    \* read a, b and what belongs to a
+    Glancing,   \* those of the readers who read a and b alone
     Sweepers,   \* end whatever operation they find, again and again
     InCommit,   \* the rows, besides its target, whose locks an operation takes in the commit
     Together,   \* the rows whose lines are carried out in one transaction
@@ -360,7 +361,7 @@ find_left(x) ==
 
 Answer(x, rows, set) ==
     /\ Stop(x)
-    /\ Blame(~\E t \in seen[x]: (\A v \in Versioned: rows[v].val = t[v]) /\ set = t["p"],
+    /\ Blame(~\E t \in seen[x]: (\A v \in Versioned: rows[v].val = t[v]) /\ (x \in Glancing \/ set = t["p"]),
              "a reader saw what never was")
     /\ seen' = [seen EXCEPT ![x] = {}]
     /\ UNCHANGED truth
@@ -372,6 +373,7 @@ RowsRead(x, what) ==
          ELSE /\ Again(x)
               /\ seen' = [seen EXCEPT ![x] = {}]
               /\ UNCHANGED <<truth, wrong>>
+    ELSE IF x \in Glancing THEN Answer(x, what.rows, {})
     ELSE /\ IF x \in Creators /\ what.rows["b"].val \cap Early # {} THEN Stop(x)
             ELSE Go(x, IF x \in Creators THEN "create" ELSE "read_set") /\ Remember(x, what)
          /\ UNCHANGED judged
@@ -384,7 +386,7 @@ read_rows(x) ==
     /\ x \in Requests /\ at[x] = "read_rows"
     /\ LET what == AsRead(x, Versioned, NoRows)
        IN IF what.unsure # {} THEN Go(x, "read_headers") /\ Remember(x, what)
-          ELSE IF x \in Creators /\ row["b"].val \cap Early # {} THEN Stop(x)
+          ELSE IF x \in Glancing \/ (x \in Creators /\ row["b"].val \cap Early # {}) THEN Stop(x)
           ELSE Go(x, IF x \in Creators THEN "create" ELSE "read_set") /\ Remember(x, what)
     /\ seen' = IF x \in Readers THEN [seen EXCEPT ![x] = {truth}] ELSE seen
     /\ UNCHANGED <<stored, truth, wrong>>
@@ -422,10 +424,14 @@ read_headers(x) ==
 read_again(x) ==
     /\ x \in Requests /\ at[x] = "read_again"
     /\ LET again == of[x].unsure
-           unsure == {v \in again: row[v].lock \notin {Nobody, of[x].rows[v].lock}}
+           ended == {v \in again: row[v].lock # of[x].rows[v].lock}
            rows == [v \in Versioned |-> IF v \in again THEN row[v] ELSE of[x].rows[v]]
-           what == [of[x] EXCEPT !.rows = rows, !.unsure = unsure]
-       IN IF unsure # {} THEN Go(x, "read_headers") /\ Remember(x, what) /\ UNCHANGED judged
+           what == [of[x] EXCEPT !.rows = rows, !.unsure = {v \in ended: ~IsFree(row[v])}]
+       IN IF ~Holds("read: ended meanwhile, begins again", ended = {})
+          THEN /\ Again(x)
+               /\ seen' = IF x \in Readers THEN [seen EXCEPT ![x] = {}] ELSE seen
+               /\ UNCHANGED <<truth, wrong>>
+          ELSE IF what.unsure # {} THEN Go(x, "read_headers") /\ Remember(x, what) /\ UNCHANGED judged
           ELSE RowsRead(x, what)
     /\ UNCHANGED stored
 

@@ -141,7 +141,14 @@ CONDITIONS = (
         "read: committed, begins again",
         "Who meets a committed operation for the first time begins again, and knows it then.",
         DECIDED,
-        "reading",
+        "rows alone",
+    ),
+    _needed(
+        "read: ended meanwhile, begins again",
+        "Who finds that a locked row's operation has ended, and the row is no longer locked by "
+        "it, begins again: other rows may have been read before its commit.",
+        DECIDED,
+        "rows alone",
     ),
     _needed(
         "read: header still there, else again",
@@ -205,6 +212,10 @@ CONDITIONS = (
         "beside",
     ),
 )
+
+
+NOT_IN_THE_CODE = ("read: ended meanwhile, begins again", "read: no row unlocked yet, else again")
+"""Conditions that the code does without as yet: its schedules are made without them."""
 
 
 def table() -> str:

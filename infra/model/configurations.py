@@ -26,6 +26,8 @@ class Configuration:
     """The writers whose transaction rests on a row that it does not change."""
     in_commit: tuple[str, ...] = ()
     """The rows, besides its target, whose locks an operation takes in the commit itself."""
+    glancing: tuple[str, ...] = ()
+    """The readers who read both rows, and nothing that belongs to them."""
     together: tuple[str, ...] = ()
     """The rows whose lines are carried out in one transaction; else each in one of its own."""
     is_swept: bool = False
@@ -39,6 +41,7 @@ class Configuration:
             "Writers": self.writers,
             "Creators": self.creators,
             "Readers": self.readers,
+            "Glancing": self.glancing,
             "Sweepers": self.sweepers,
             "Resting": self.resting,
             "InCommit": self.in_commit,
@@ -73,6 +76,13 @@ def _set(members: Collection[str]) -> str:
 
 CONFIGURATIONS = (
     Configuration("reading", changers=("change",), writers=("writer",), readers=("reader",)),
+    Configuration(
+        "rows alone",
+        changers=("change",),
+        readers=("reader",),
+        glancing=("reader",),
+        sweepers=("sweeper",),
+    ),
     Configuration(
         "early",
         early=("deletion",),

@@ -50,7 +50,7 @@ def _with(text: str, change: str) -> str:
     return "+".join(sorted(changes_in(text) | {change}))
 
 
-def _decided(decide: Callable[[decisions.Versions], Any]) -> Any:
+def decided(decide: Callable[[decisions.Versions], Any]) -> Any:
     """Decide as requests do (`web/dispatch.py`), however often that takes."""
     met: decisions.Met = {}
     while True:
@@ -118,7 +118,7 @@ def writer() -> None:
         with Change(a, _changed(a, "writer")) as tx:
             tx.then_put(GroupItem(*P[1:], kind=_with(p, "writer")))
 
-    _decided(write)
+    decided(write)
 
 
 def creator() -> None:
@@ -140,7 +140,7 @@ def creator() -> None:
                 tx.require(parts.is_not_committed(lock.operation))
             tx.put(GroupItem(*Q[1:], kind="creator"), provided=None)
 
-    _decided(create)
+    decided(create)
 
 
 def reader() -> Values:
@@ -152,7 +152,7 @@ def reader() -> Values:
         reading.require_unchanged({A: versions[A]})
         return {"a": changes_in(a.name), "b": changes_in(b.name), "p": changes_in(p)}
 
-    found: Values = _decided(read)
+    found: Values = decided(read)
     return found
 
 
@@ -173,7 +173,7 @@ def counted() -> Values:
         texts = {"a": names[A], "b": names[B], "p": kinds[P], "q": kinds[Q]}
         return {name: changes_in(text) for name, text in texts.items()}
 
-    found: Values = _decided(read)
+    found: Values = decided(read)
     return found
 
 
