@@ -16,7 +16,7 @@ DYNAMODB := .dynamodb-local/stamp
 MODEL := .model/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
 
-PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py
+PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py tests/model_schedules
 ifeq ($(ENGINE),dynamodb-local)
 # It listens to every network there is: the tests get one of their own, with nothing but a loopback.
 ALONE := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' alone env

@@ -15,7 +15,7 @@ from infra.model.configurations import SCHEDULED, Configuration
 from infra.model.schedules import Graph, Schedule, explore
 from tests.environment import ENGINE
 from tests.model_schedules import actors, calls, tables
-from tests.proving import more
+from tests.proving import PROVING, more
 from tests.scheduler import Turns
 from tests.storage import Contents, Storage
 
@@ -23,8 +23,9 @@ pytestmark = [
     pytest.mark.skipif(which("java") is None, reason="TLC, which makes the schedules, needs Java"),
     pytest.mark.skipif(not any(tlc.JARS.glob("*.jar")), reason="`make model` has not fetched TLC"),
 ]
-SAMPLE = {"embedded": more(25, 1300), "moto": more(2, 70)}.get(ENGINE, more(2, 20))
+SAMPLE = {"embedded": more(20, 1300), "moto": more(2, 70)}.get(ENGINE, more(2, 20))
 """Schedules of each configuration."""
+TRIED = SCHEDULED if PROVING else [each for each in SCHEDULED if len(each.actors) == 2]
 
 graph_of = cache(explore)
 
@@ -42,19 +43,34 @@ def schedules_of(graph: Graph) -> Iterator[Schedule]:
     yield from graph.sample(SAMPLE - len(covering), seed=1)
 
 
-def run(schedule: Schedule, acting: tuple[str, ...], operation: str, store: Storage) -> None:
-    """Let the actors make the calls of the schedule, and compare after each."""
-    made: list[str] = []
+Made = tuple[str, ...]
+"""Who has made which steps, one after the other: what lies in the tables depends on that alone."""
+
+
+def run(
+    schedule: Schedule,
+    acting: tuple[str, ...],
+    operation: str,
+    store: Storage,
+    compared: set[Made],
+) -> None:
+    """Let the actors make the calls of the schedule, and compare after each.
+
+    What has been compared after the same steps is not compared again.
+    """
+    made: Made = ()
     with Turns(*(actors.ACTORS[each] for each in acting)) as turns:
         for step in schedule.steps:
-            made.append(f"{step.actor}: {step.action}")
+            made = (*made, f"{step.actor}: {step.action}")
             number, call = acting.index(step.actor), calls.CALL_OF[step.action]
             assert called(turns, number) == call, made
             turns.take(number)
             while call in calls.OF_SEVERAL and called(turns, number) == call:
                 turns.take(number)
-            assert tables.of_storage(store) == tables.of_model(step.state, operation), made
-            assert actors.counted() == step.state.counts, made
+            if made not in compared:
+                assert tables.of_storage(store) == tables.of_model(step.state, operation), made
+                assert actors.counted() == step.state.counts, made
+                compared.add(made)
         assert ended(turns, acting) == schedule.ended, made
         assert_seen(turns, acting, schedule)
 
@@ -79,14 +95,15 @@ def assert_seen(turns: Turns, acting: tuple[str, ...], schedule: Schedule) -> No
         assert outcome.value in [{name: each.counts[name] for name in "abp"} for each in states]
 
 
-@pytest.mark.parametrize("configuration", SCHEDULED, ids=lambda each: each.name)
+@pytest.mark.parametrize("configuration", TRIED, ids=lambda each: each.name)
 def test_after_each_call_the_tables_are_as_the_model_says(
     configuration: Configuration, store: Storage, beginning_of: Contents
 ):
     [operation] = (*configuration.changers, *configuration.early)
     count = 0
+    compared: set[Made] = set()
     for schedule in schedules_of(graph_of(configuration, NOT_IN_THE_CODE)):
         store.put_back(beginning_of)
-        run(schedule, configuration.actors, operation, store)
+        run(schedule, configuration.actors, operation, store, compared)
         count += 1
     assert count == SAMPLE
