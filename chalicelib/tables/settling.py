@@ -3,7 +3,8 @@
 A locked row counts as its line makes of it once the operation is committed, and as it stands
 before. So does what belongs to it: dependent rows are read first, and afterwards the lines of
 the committed operations that the request has met, with their headers. Until a row is unlocked
-nobody else changes them; then, and where the header has gone, they are read again. So a reader sees all of a change or nothing, and writes nothing.
+nobody else changes them; then, and where the header has gone, they are read again. So a reader
+sees all of a change or nothing, and writes nothing.
 """
 
 from __future__ import annotations

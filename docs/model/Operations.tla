@@ -445,7 +445,7 @@ SetRead(x, what) ==
 read_set(x) ==
     /\ x \in Writers \cup Readers /\ at[x] = "read_set"
     /\ LET what == [of[x] EXCEPT !.set = plain["p"]]
-       IN IF of[x].met = {} THEN SetRead(x, what) ELSE Go(x, "read_whole") /\ UNCHANGED of
+       IN IF of[x].met = {} THEN SetRead(x, what) ELSE Go(x, "read_lines") /\ Remember(x, what)
     /\ UNCHANGED <<stored, judged>>
 
 read_whole(x) ==

@@ -214,10 +214,6 @@ CONDITIONS = (
 )
 
 
-NOT_IN_THE_CODE = ("read: ended meanwhile, begins again", "read: no row unlocked yet, else again")
-"""Conditions that the code does without as yet: its schedules are made without them."""
-
-
 def table() -> str:
     """The conditions as a table of `docs/model/README.md`."""
     lines = ["| Condition | What it requires | Without it |", "| --- | --- | --- |"]

@@ -4,23 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import pytest
-
 from chalicelib.domain import clock
 from chalicelib.tables import operations, reading
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.operations import Change
-from infra.model.conditions import NOT_IN_THE_CODE
 from tests.hooks import Killed, Killing, Once, Recorder
 from tests.model_schedules.actors import LATER, decided
-
-
-def not_yet(condition: str) -> pytest.MarkDecorator:
-    """Of what the model requires: expected to fail as long as the code does without."""
-    return pytest.mark.xfail(
-        condition in NOT_IN_THE_CODE, reason=f"the code lacks “{condition}”", strict=True
-    )
 
 
 GROUPS = [f"{number:03}" for number in range(150)]
@@ -65,7 +55,6 @@ def names_of(*ids: str) -> list[str]:
     return [row.name for id_ in ids if (row := rows.find(Group, id_))]
 
 
-@not_yet("read: no row unlocked yet, else again")
 def test_lines_that_were_carried_out_are_not_laid_over_what_was_changed_since(store):
     many_groups()
     before = store.contents()
@@ -85,7 +74,6 @@ def test_lines_that_were_carried_out_are_not_laid_over_what_was_changed_since(st
     assert decided(read) == (["after"], "by one")
 
 
-@not_yet("read: ended meanwhile, begins again")
 def test_rows_that_were_read_together_are_all_from_before_a_change_or_all_from_after(store):
     many_groups()
     before = store.contents()

@@ -10,7 +10,6 @@ from shutil import which
 import pytest
 
 from infra.model import tlc
-from infra.model.conditions import NOT_IN_THE_CODE
 from infra.model.configurations import SCHEDULED, Configuration
 from infra.model.schedules import Graph, Schedule, explore
 from tests.environment import ENGINE
@@ -102,7 +101,7 @@ def test_after_each_call_the_tables_are_as_the_model_says(
     [operation] = (*configuration.changers, *configuration.early)
     count = 0
     compared: set[Made] = set()
-    for schedule in schedules_of(graph_of(configuration, NOT_IN_THE_CODE)):
+    for schedule in schedules_of(graph_of(configuration)):
         store.put_back(beginning_of)
         run(schedule, configuration.actors, operation, store, compared)
         count += 1
