@@ -12,7 +12,6 @@ from chalicelib.tables.operations import Change
 from tests.hooks import Killed, Killing, Once, Recorder
 from tests.model_schedules.actors import LATER, decided
 
-
 GROUPS = [f"{number:03}" for number in range(150)]
 FIRST, LAST = GROUPS[0], GROUPS[-1]
 
