@@ -9,7 +9,7 @@ of what a race has left, an owner stays all the same.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -32,6 +32,7 @@ from chalicelib.tables.operations import MOST_HELD, Change
 from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 
+Items = Mapping[ResourceId, Resource]
 TRANSFER_REFUSED = "The transfer is not authorized"
 
 
@@ -42,9 +43,9 @@ class Departure:
     gone: frozenset[str]
     item_ids: Sequence[ResourceId]
     """What may name somebody who goes in its access list."""
-    items: Mapping[ResourceId, Resource] | None
+    items: Items | None
     """What does; nothing where it is more than is held in memory."""
-    blocked: Mapping[ResourceId, Resource]
+    blocked: Items
     """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
@@ -57,13 +58,13 @@ class Departure:
         left = self._fates(self.blocked).blocking
         return [self.blocked[ResourceId(id_)] for id_ in sorted(left)]
 
-    def pages(self) -> Iterator[Mapping[ResourceId, Resource]]:
+    def pages(self) -> Iterator[Items]:
         """The items, so many at once as are held in memory."""
         if self.items is not None:
             yield self.items
             return
         for page in in_chunks(list(self.item_ids), MOST_HELD):
-            yield _named(_stored(page), self.gone)
+            yield _naming(_stored(page), self.gone)
 
     def transferred(self, draft: Draft[Any]) -> Departure:
         """The same with the owners a client names: of each item that blocks, and no other."""
@@ -76,13 +77,19 @@ class Departure:
         owners = {ResourceId(item.id): self._named(item, entries.ids) for item in blocking}
         return replace(self, owners=owners)
 
-    def write(self, tx: Change) -> None:
-        """Write what becomes of the items, and let the groups that have access know."""
-        for page in self.pages():
-            self.write_page(tx, page)
-        self.write_groups(tx)
+    def write(self, tx: Change, besides: Callable[[Items], None] | None = None) -> None:
+        """Write what becomes of the items, and let the groups that have access know.
 
-    def write_page(self, tx: Change, items: Mapping[ResourceId, Resource]) -> None:
+        `besides` writes what else each page of items asks for.
+        """
+        for items in self.pages():
+            self._write(tx, items)
+            if besides is not None:
+                besides(items)
+        for group in self.groups.values():
+            tx.then_update(group, Group.version.add(1))
+
+    def _write(self, tx: Change, items: Items) -> None:
         """Write what becomes of some of the items, which are decided upon once more."""
         fates = self._fates(items)
         groups = {g for each in items.values() for g in memberships.group_holders(each.permissions)}
@@ -96,11 +103,7 @@ class Departure:
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
 
-    def write_groups(self, tx: Change) -> None:
-        for group in self.groups.values():
-            tx.then_update(group, Group.version.add(1))
-
-    def _fates(self, items: Mapping[ResourceId, Resource]) -> Fates:
+    def _fates(self, items: Items) -> Fates:
         """What becomes of items once they have been handed over."""
         owned: dict[str, AccessList] = {
             id_: ownership.with_owners(_access(item), self.owners.get(id_, ()))
@@ -143,7 +146,7 @@ def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[
     blocked: dict[ResourceId, Resource] = {}
     staying: set[GroupId] = set()
     for page in pages:
-        items = _named(page, gone)
+        items = _naming(page, gone)
         fates = ownership.fates({id_: _access(each) for id_, each in items.items()}, gone)
         blocked |= {ResourceId(id_): items[ResourceId(id_)] for id_ in fates.blocking}
         for each in items.values():
@@ -161,7 +164,7 @@ def _resources(rows: Rows, item_ids: Iterable[ResourceId]) -> list[Resource]:
     return [item for id_ in item_ids if (item := rows.find(Resource, id_))]
 
 
-def _named(items: Iterable[Resource], gone: Collection[str]) -> dict[ResourceId, Resource]:
+def _naming(items: Iterable[Resource], gone: Collection[str]) -> dict[ResourceId, Resource]:
     """Those of the items that name somebody who goes."""
     return {
         ResourceId(item.id): item

@@ -13,7 +13,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
 from chalicelib.services import departures, people
-from chalicelib.services.departures import Departure
+from chalicelib.services.departures import Departure, Items
 from chalicelib.tables import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
@@ -46,7 +46,7 @@ class _Leaving:
         if blocking := self.departure.blocking:
             raise Blocked(BLOCKED, departures.obstacles(blocking))
 
-    def lost(self, items: Mapping[ResourceId, Resource]) -> Iterator[tuple[UserId, ResourceId]]:
+    def lost(self, items: Items) -> Iterator[tuple[UserId, ResourceId]]:
         """Who loses what of some items: the members, all they reach in no other way."""
         for item_id, item in items.items():
             holders = item.permissions.keys() - self.departure.gone
@@ -112,11 +112,12 @@ def _write(actor: Actor, leaving: _Leaving) -> None:
         for user_id, user in leaving.users.items():
             tx.then_update(user, *User.no_membership(group.id))
             tx.then_delete(Membership.of(group.id, user_id))
-        for page in leaving.departure.pages():
-            leaving.departure.write_page(tx, page)
-            for user_id, item_id in leaving.lost(page):
+
+        def take_away(items: Items) -> None:
+            for user_id, item_id in leaving.lost(items):
                 tx.then_delete(Holding.of(user_id, item_id))
-        leaving.departure.write_groups(tx)
+
+        leaving.departure.write(tx, take_away)
 
 
 def _deleted(actor: Actor, group: Group) -> Group:

@@ -34,7 +34,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
-from types import TracebackType
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -86,10 +86,8 @@ def begun(row: Row) -> Iterator[Begun[Row]]:
     locked.lock = header.operation
     try:
         yield Begun(header, locked)
-    except Unavailable:  # no more is asked of storage that does not answer
-        raise
-    except Refusal:
-        _abandon(header)
+    except Refusal as error:
+        _give_up(header, error)
         raise
 
 
@@ -103,7 +101,8 @@ class Change(Transaction):
         super().__init__()
         assert after is not before, "the target is changed in a copy"  # noqa: S101
         self._target = after
-        self._begun = None if within is None else within.header
+        self._header = None if within is None else within.header
+        self._begins = within is None
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
         self._rested_before: set[Key] = set()
@@ -117,12 +116,13 @@ class Change(Transaction):
         unchanged = before.is_unchanged()
         self.put(after, provided=unchanged.condition)
         self._lines[after.key].unlocked = unchanged.unlocked
-        if self._begun is not None:
-            self.is_held_by(self._begun.operation, [after.key])
+        if self._header is not None:
+            self.is_held_by(self._header.operation, [after.key])
 
     def rest_on(self, *rows: Versioned) -> None:
         """Hold that rows are as they were read, however many there are."""
-        self._rested |= {row.key: row for row in rows}
+        others = (row for row in rows if row.key != self._target.key)
+        self._rested |= {row.key: row for row in others}
 
     def then_put(self, row: Dependent) -> None:
         """Write a whole row, over the one that may stand there."""
@@ -146,13 +146,16 @@ class Change(Transaction):
 
     def commit(self) -> None:
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
-        with self._undone_where_refused():
+        try:
             self._require_sound()
             whole = self._whole()
             if not self._staged and _is_one_transaction(whole.items()):
                 whole.commit()
             else:
                 self._commit_in_steps()
+        except Refusal as error:
+            self.give_up(error)
+            raise
 
     def _whole(self) -> Transaction:
         """All that is not staged, as one transaction."""
@@ -161,8 +164,8 @@ class Change(Transaction):
         for row in self._rested.values():
             whole.require(row.is_unchanged())
         whole.join(self._following)
-        if self._begun is not None:
-            whole.delete(self._begun, provided=Part.is_pending())
+        if self._header is not None:
+            whole.delete(self._header, provided=Part.is_pending())
         return whole
 
     def _require_sound(self) -> None:
@@ -178,50 +181,41 @@ class Change(Transaction):
         """Stage and lock what there is, so that a change of any size is never held in memory."""
         if len(self._following) >= MOST_HELD:
             self._require_sound()
-            rested = list(self._rested.values())
-            room.require_for_locks(rested)
-            header = self._begun_header()
-            self._stage(header)
-            locks.take(header, rested)
-            self._rested_before |= self._rested.keys()
+            header, _ = self._stage()
+            self._take_locks(header)
             self._following, self._rested = Transaction(), {}
 
     def _commit_in_steps(self) -> None:
-        target = self._target
-        rested = [row for key, row in self._rested.items() if key != target.key]
         if len(self) >= MAX_ROWS or not _is_one_transaction(self.items()):
             raise Invalid(TOO_MUCH)
-        room.require_for_locks(rested)
-        header = self._begun_header()
-        self.rest_on(target)
-        lines = self._stage(header)
+        header, lines = self._stage(self._target.key)
         if len(self._lines.keys() | self._rested.keys()) < MAX_ROWS:
-            for row in rested:
+            for row in self._rested.values():
                 self.lock(row, header.operation)
         else:
-            locks.take(header, rested)
-            self._rested_before |= {row.key for row in rested}
+            self._take_locks(header)
         self.is_held_by(header.operation, self._rested_before)
         self._commit_with(header)
         _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
 
-    def _begun_header(self) -> Part:
-        """The operation's header, which is stored: a line never exists before it."""
-        if self._begun is None:
-            self._begun = Part.header(new_id(), self._target.key)
-            parts.put_all([self._begun])
-        return self._begun
+    def _take_locks(self, header: Part) -> None:
+        locks.take(header, list(self._rested.values()))
+        self._rested_before |= self._rested.keys()
 
-    def _stage(self, header: Part) -> list[Part]:
-        """Store a line for each row, and return them in the order in which they are carried out."""
+    def _stage(self, *others: Key) -> tuple[Part, list[Part]]:
+        """Store a line for each row, and for others; return header and lines as they are stored."""
+        room.require_for_locks(self._rested.values())
+        if self._header is None:
+            self._header = Part.header(new_id(), self._target.key)
+            parts.put_all([self._header])  # a line never exists before its header
         self._following.look_at_rows()
         writes = {write.key: write for write in self._following.writes()}
-        for key in self._rested:
+        for key in (*self._rested, *others):
             writes.setdefault(key, Write(key, UPDATE))
-        lines = [Part.line(header.operation, write) for write in writes.values()]
+        lines = [Part.line(self._header.operation, write) for write in writes.values()]
         parts.put_all(lines)
         self._staged |= {hash(key) for key in writes}
-        return sorted(lines, key=lambda line: str(line.part))
+        return self._header, sorted(lines, key=lambda line: str(line.part))
 
     def _commit_with(self, header: Part) -> None:
         """Commit the operation; the target bears its lock until all lines are carried out."""
@@ -232,27 +226,10 @@ class Change(Transaction):
         self._target.lock = None
         header.committed, header.lines = True, len(self._staged)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        with self._undone_where_refused():
-            if error is not None:
-                raise error
-        self.commit()
-
-    @contextmanager
-    def _undone_where_refused(self) -> Iterator[None]:
-        try:
-            yield
-        except Unavailable:  # no more is asked of storage that does not answer
-            raise
-        except Refusal:
-            if self._begun is not None:
-                _abandon(self._begun)
-            raise
+    def give_up(self, error: BaseException) -> None:
+        """Undo what is staged already; what has begun before the change is others' to undo."""
+        if self._begins and self._header is not None:
+            _give_up(self._header, error)
 
 
 class Incomplete(Exception):  # noqa: N818 - says what is so
@@ -282,15 +259,16 @@ def sweep(created_before: datetime) -> Counter[str]:
 def _sweep(operation: str) -> str:
     header = parts.find_header(operation)
     if header is None:
-        parts.remove_lines(operation, locks.release)
+        _discard(operation)
         return "undone"
     return _end(header)
 
 
 def _end(header: Part) -> str:
     if header.committed:
-        _carry_out(header, _stored(header))
-        parts.remove_lines(header.operation)
+        _carry_out(header, partial(parts.some_lines, header.operation))
+        for page in parts.all_lines(header.operation):
+            parts.remove(page)
         return "finished"
     with suppress(Stale):  # committed or ended just now
         _undo(header)
@@ -303,37 +281,38 @@ def _undo(header: Part) -> None:
         tx.delete(header, provided=Part.is_pending())
         if header.closed:
             locks.release_in(tx, header.subject, header.operation)
-    parts.remove_lines(header.operation, locks.release)
+    _discard(str(header.operation))
 
 
-def _abandon(header: Part) -> None:
-    """Remove an operation of one's own that is not committed, if others have not."""
-    with suppress(Refusal):
-        _undo(header)
+def _give_up(header: Part, error: BaseException) -> None:
+    """Undo an operation of one's own that was refused, if others have not."""
+    if isinstance(error, Refusal) and not isinstance(error, Unavailable):
+        with suppress(Refusal):
+            _undo(header)
+
+
+def _discard(operation: str) -> None:
+    """Let go of the rows that lines say are locked, and then remove the lines."""
+    for page in parts.all_lines(operation):
+        locks.release(page)
+        parts.remove(page)
 
 
 def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:
     """Write the rest, or leave it to whoever comes by: the change itself stands already."""
-
-    def following(after: str, most: int) -> Sequence[Part]:
-        return [line for line in lines or () if str(line.part) > after][:most]
-
     try:
         if lines is None:  # there are more than are held
             _end(header)
         else:
-            _carry_out(header, following)
+            _carry_out(header, partial(_after, lines))
             parts.remove(lines)
     except (Unavailable, Conflict) as error:
         subject = header.subject.hash_key
         audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)
 
 
-def _stored(header: Part) -> Next:
-    def following(after: str, most: int) -> Sequence[Part]:
-        return parts.some_lines(header.operation, after, most)
-
-    return following
+def _after(lines: Sequence[Part], part: str, most: int) -> Sequence[Part]:
+    return [line for line in lines if str(line.part) > part][:most]
 
 
 def _carry_out(header: Part, following: Next) -> None:

@@ -6,7 +6,7 @@ row finds its line, and all lines of a set by their beginning. Lines of locked r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import cache
 from hashlib import sha256
@@ -27,7 +27,6 @@ from chalicelib.tables.base import (
     TableMeta,
     TimestampAttribute,
     every_table,
-    in_chunks,
     table_name,
 )
 from chalicelib.tables.connection import Json
@@ -38,8 +37,8 @@ _HEADER, _PLAIN, _LOCKED = "0", "1", "2"
 """How keys of parts begin, in the order in which they are carried out."""
 _MOST_OF_A_NAME = 512
 """Bytes of a row's own key; DynamoDB takes 1,024 with all that stands before it."""
-PAGE = 1_000
-"""Lines that are read, or removed, in one piece."""
+PAGE = 250
+"""Lines that are read to be removed in one piece: they hold whole rows."""
 
 
 class RawAttribute(Attribute[Any]):
@@ -197,16 +196,8 @@ def put_all(parts: Iterable[Part]) -> None:
     writing.put_all(parts)
 
 
-def remove_lines(operation: str, let_go: Callable[[Sequence[Part]], object] = len) -> None:
-    """Remove all lines that are found, each page after something else was done with it."""
-    for page in all_lines(operation):
-        let_go(page)
-        writing.delete_all(part.key for part in page)
-
-
-def remove(lines: Sequence[Part]) -> None:
-    for page in in_chunks(list(lines), PAGE):
-        writing.delete_all(part.key for part in page)
+def remove(parts: Iterable[Part]) -> None:
+    writing.delete_all(part.key for part in parts)
 
 
 def staged() -> Iterator[tuple[str, datetime]]:

@@ -286,8 +286,13 @@ class Transaction:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        if kind is None:
+        if error is None:
             self.commit()
+        else:
+            self.give_up(error)
+
+    def give_up(self, error: BaseException) -> None:
+        """Leave nothing of a block that raised: nothing of a transaction is written before."""
 
     def commit(self) -> None:
         """Write all lines or none; called by the end of the `with` block.

@@ -122,10 +122,7 @@ End(x, o, then, met) ==
     /\ Remember(x, [Blank EXCEPT !.ending = o, !.then = then, !.left = met, !.met = of[x].met])
 
 Ended(x) ==
-    IF of[x].then = "end" THEN Stop(x)
-    ELSE IF of[x].then = "undo"     \* what began early is abandoned by the change, then by itself
-    THEN Go(x, "undo") /\ Remember(x, [Blank EXCEPT !.ending = x])
-    ELSE Anew(x, of[x].then)
+    IF of[x].then = "end" THEN Stop(x) ELSE Anew(x, of[x].then)
 Owns(x) == of[x].ending = x
 
 Becomes(t) ==
@@ -188,7 +185,7 @@ stage(o) ==
 (* An owner who is refused undoes their operation, unless somebody has. *)
 Abandon(o) ==
     /\ Go(o, "undo")
-    /\ Remember(o, [Blank EXCEPT !.ending = o, !.then = IF o \in Early THEN "undo" ELSE "end"])
+    /\ Remember(o, [Blank EXCEPT !.ending = o, !.then = "end"])
 
 lock(o) ==
     /\ o \in Owners /\ at[o] \in {"lock_a", "lock_b"}
