@@ -33,7 +33,7 @@ Met = dict[str, Key]
 class Notes:
     """What one decision has read."""
 
-    met: Met = field(default_factory=dict)
+    met: Met
     versions: Versions = field(default_factory=dict)
 
 

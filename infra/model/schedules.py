@@ -196,11 +196,11 @@ class Graph:
         return way[::-1]
 
 
-def explore(configuration: Configuration, dropped: Collection[str] = ()) -> Graph:
+def explore(configuration: Configuration) -> Graph:
     """Let TLC find all states of a small configuration: some thousands, better not more."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "states.dot"
-        tlc.dump(configuration, path, dropped)
+        tlc.dump(configuration, path)
         return read(path.read_text())
 
 

@@ -43,11 +43,11 @@ def check(configuration: Configuration, dropped: Collection[str] = ()) -> Result
     return Result(_violated(output, code), _states(output), _steps(output))
 
 
-def dump(configuration: Configuration, to: Path, dropped: Collection[str] = ()) -> None:
+def dump(configuration: Configuration, to: Path) -> None:
     """Write every state and every step of a run into a file, in the language of Graphviz."""
     with TemporaryDirectory() as folder:
         arguments = ["-dump", "dot,actionlabels", str(to)]
-        code, output = _run(Path(folder), configuration.text(dropped), arguments)
+        code, output = _run(Path(folder), configuration.text(), arguments)
     if code != _PASSED:
         raise Failed(output)
 
