@@ -14,8 +14,8 @@ import uvicorn
 from bench import tenant
 from chalicelib.services import keys
 from chalicelib.settings import settings
-from chalicelib.tables.base import every_table
-from chalicelib.tables.connection import connection
+from chalicelib.storage.base import every_table
+from chalicelib.storage.connection import connection
 from infra.local.engine import Engine
 
 Message = dict[str, Any]

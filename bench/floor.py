@@ -13,7 +13,7 @@ from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
 from chalicelib.settings import settings
-from chalicelib.tables.connection import Send, connection
+from chalicelib.storage.connection import Send, connection
 
 Call = tuple[str, dict[str, Any]]
 """An operation and its parameters."""

@@ -18,8 +18,8 @@ from pathlib import Path
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import writing
-from chalicelib.tables.base import Table
+from chalicelib.storage import writing
+from chalicelib.storage.base import Table
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-import pkgutil
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,10 +12,10 @@ from typing import Any
 from pynamodb.attributes import Attribute
 from pynamodb.indexes import GlobalSecondaryIndex, Index
 
-import chalicelib.tables
 from chalicelib.settings import settings
-from chalicelib.tables.base import Table, TimestampAttribute, every_table
-from chalicelib.tables.unversioned import is_unversioned
+from chalicelib.storage.base import Table, TimestampAttribute
+from chalicelib.storage.unversioned import is_unversioned
+from chalicelib.tables import catalogue
 from chalicelib.web.endpoint import Route
 from infra.cloud import costs, pages
 from infra.endpoints import Served, every_endpoint
@@ -45,10 +43,7 @@ or from a guest. The *group* is the function that serves it in the cloud.
 
 def tables() -> str:
     """`docs/tables.md`: every table, by name."""
-    for module in pkgutil.iter_modules(chalicelib.tables.__path__):
-        import_module(f"chalicelib.tables.{module.name}")
-    ours = [each for each in every_table() if each.__module__.startswith("chalicelib.")]
-    parts = ["# Tables", "", _WRITTEN, *map(_table_page, ours)]
+    parts = ["# Tables", "", _WRITTEN, *map(_table_page, catalogue.tables())]
     return "\n".join(parts).rstrip() + "\n"
 
 

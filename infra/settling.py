@@ -10,9 +10,9 @@ from collections import defaultdict
 from typing import Any
 
 from chalicelib.settings import settings
-from chalicelib.tables.base import RawRow, every_table
-from chalicelib.tables.parts import Part, header_key
-from chalicelib.tables.versioned import LOCK
+from chalicelib.storage.base import RawRow, every_table
+from chalicelib.storage.parts import Part, header_key
+from chalicelib.storage.versioned import LOCK
 
 Tables = dict[str, list[RawRow]]
 _OPERATIONS = "operations"

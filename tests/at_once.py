@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from chalicelib.tables.parts import Part
+from chalicelib.storage.parts import Part
 from tests.client import Response
 from tests.environment import ENGINE
 from tests.invariants import check_invariants

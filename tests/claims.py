@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
 from chalicelib.tables.claims import Claim
 
 

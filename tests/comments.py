@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.comments import Comment
 from tests.client import Response
 from tests.make import Somebody

@@ -15,8 +15,8 @@ import pytest  # noqa: E402
 from chalicelib.domain import clock, deadline  # noqa: E402
 from chalicelib.services import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
-from chalicelib.tables import pace  # noqa: E402
-from chalicelib.tables.connection import connection  # noqa: E402
+from chalicelib.storage import pace  # noqa: E402
+from chalicelib.storage.connection import connection  # noqa: E402
 from tests import dynamodb_local, make, read_only, storage  # noqa: E402
 from tests.beginning import Beginning  # noqa: E402
 from tests.client import Client  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
 from tests import make

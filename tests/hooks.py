@@ -27,7 +27,7 @@ from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 from pynamodb.exceptions import CancellationReason, VerboseClientError
 
 from chalicelib.settings import settings
-from chalicelib.tables.connection import Json, Send, connection, current_branch
+from chalicelib.storage.connection import Json, Send, connection, current_branch
 
 WRITES = frozenset({"TransactWriteItems", "BatchWriteItem", "PutItem", "UpdateItem", "DeleteItem"})
 READS = frozenset({"BatchGetItem", "GetItem", "Query", "Scan", "TransactGetItems"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.settings import settings
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 from infra.invariants import violations
 from tests.storage import Storage
 

@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TypeVar
 
 from chalicelib.domain.errors import Invalid
-from chalicelib.tables import operations, parts, reading
-from chalicelib.tables.base import Key, RawRow
-from chalicelib.tables.connection import connection
-from chalicelib.tables.parts import Part
-from chalicelib.tables.versioned import Versioned
+from chalicelib.storage import operations, parts, reading
+from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.connection import connection
+from chalicelib.storage.parts import Part
+from chalicelib.storage.versioned import Versioned
 from tests.storage import Storage
 
 Row = TypeVar("Row", bound=Versioned)

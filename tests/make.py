@@ -15,8 +15,8 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import signing_keys
 from chalicelib.services.sessions import ISSUER
 from chalicelib.services.users import new_user
-from chalicelib.tables import writing
-from chalicelib.tables.base import Table
+from chalicelib.storage import writing
+from chalicelib.storage.base import Table
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.group_items import GroupItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import Context
 
-from chalicelib.tables.connection import Json, Send
+from chalicelib.storage.connection import Json, Send
 from tests.hooks import Around
 
 

@@ -9,8 +9,8 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from chalicelib.tables.base import every_table
-from chalicelib.tables.connection import Json, Send
+from chalicelib.storage.base import every_table
+from chalicelib.storage.connection import Json, Send
 from tests.hooks import Around
 from tests.storage import Storage
 

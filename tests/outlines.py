@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from chalicelib.settings import settings
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 from infra.settling import settled
 from tests.storage import Storage
 

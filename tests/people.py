@@ -8,8 +8,8 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.services import signing_keys
 from chalicelib.services.users import new_user
-from chalicelib.tables import reading
-from chalicelib.tables.base import every_table
+from chalicelib.storage import reading
+from chalicelib.storage.base import every_table
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import Mail
 from chalicelib.tables.users import User

@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any, Never
 
-from chalicelib.tables.connection import Json, Send
+from chalicelib.storage.connection import Json, Send
 
 
 def hand_out(_operation: str, _parameters: Json, send: Send) -> Json:

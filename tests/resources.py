@@ -9,7 +9,7 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
 from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission

@@ -10,7 +10,7 @@ from typing import Any
 from app import app
 from chalicelib.groups import GROUPS, Group
 from chalicelib.settings import settings
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 from tests.hooks import only_consistent_reads
 
 _TRANSACT = {

@@ -28,7 +28,7 @@ from math import factorial, prod
 from types import TracebackType
 from typing import Any, Self
 
-from chalicelib.tables.connection import Json, Send, connection
+from chalicelib.storage.connection import Json, Send, connection
 
 LIMIT = 1000
 FEW_SWITCHES = 2

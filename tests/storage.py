@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from chalicelib.settings import settings
-from chalicelib.tables.base import Table, every_table, in_chunks
-from chalicelib.tables.connection import StorageConnection, connection
+from chalicelib.storage.base import Table, every_table, in_chunks
+from chalicelib.storage.connection import StorageConnection, connection
 from infra.local.engine import Engine
 from infra.local.limits import BATCH_WRITES
 from infra.local.mini import mini

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from chalicelib.groups import WORKERS
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 from chalicelib.workers import sweeper
 from tests.client import Response
 from tests.hooks import Recorder

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import Lock
 
 from chalicelib.domain import deadline
-from chalicelib.tables import pace
+from chalicelib.storage import pace
 from tests.hooks import Delaying, Fault
 
 

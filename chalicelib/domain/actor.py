@@ -43,7 +43,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The operation that held a row when it was read (`tables/operations.py`)."""
+    """The operation that held a row when it was read (`storage/operations.py`)."""
 
     operation: str
     is_committed: bool = False

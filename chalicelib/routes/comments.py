@@ -9,7 +9,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import CommentId, ResourceId
 from chalicelib.services import comments, people
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.views import comments as views
 from chalicelib.web.endpoint import Endpoints, nothing
 from chalicelib.web.query import Options, Query

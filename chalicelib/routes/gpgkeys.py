@@ -7,7 +7,7 @@ from collections.abc import Callable
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
 from chalicelib.services import gpgkeys
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views import gpgkeys as views
 from chalicelib.web.endpoint import Endpoints

@@ -10,8 +10,8 @@ from chalicelib.domain.errors import Forbidden, NotFound, Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import memberships
-from chalicelib.tables import parts, reading
-from chalicelib.tables.base import Check, Grant
+from chalicelib.storage import parts, reading
+from chalicelib.storage.base import Check, Grant
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
 

@@ -7,8 +7,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Unauthenticated
-from chalicelib.tables import reading
-from chalicelib.tables.transaction import Transaction
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.users import User
 
 

@@ -6,8 +6,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import UserId
 from chalicelib.services import people
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.outbox import ADMINISTRATORS
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.settings import settings
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.tokens import ALERT, Token, token_hash
 from chalicelib.tables.users import User

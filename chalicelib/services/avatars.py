@@ -21,7 +21,7 @@ from chalicelib.domain.ids import AvatarId, UserId, find_uuid, new_id
 from chalicelib.domain.uploads import Upload
 from chalicelib.objects import avatars
 from chalicelib.objects.avatars import Note
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.users import User
 
 

@@ -11,9 +11,9 @@ from chalicelib.domain.ids import CommentId, ResourceId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import resources
 from chalicelib.services.resources import Loaded
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.comments import Comment
-from chalicelib.tables.transaction import Transaction
 
 MISSING = "The comment does not exist."
 _NO_PARENT = {"has_valid_parent_id": "The parent comment does not exist."}

@@ -23,13 +23,13 @@ from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services import memberships, trees
 from chalicelib.services.group_lists import Found, Seen
 from chalicelib.services.permissions import Holders, read_holders
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, in_chunks
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, in_chunks
+from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import MOST_HELD, Change
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 
 Items = Mapping[ResourceId, Resource]

@@ -7,8 +7,8 @@ from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import FavoriteId, ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import resources
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.transaction import Transaction
 
 MISSING = "The favorite does not exist."
 

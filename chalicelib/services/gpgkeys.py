@@ -7,8 +7,8 @@ from datetime import datetime
 
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import GpgkeyId
-from chalicelib.tables import reading
-from chalicelib.tables.base import RawRow, timestamp_text
+from chalicelib.storage import reading
+from chalicelib.storage.base import RawRow, timestamp_text
 from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 

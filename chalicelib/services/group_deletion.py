@@ -14,14 +14,14 @@ from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
 from chalicelib.services import departures, people
 from chalicelib.services.departures import Departure, Items
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.operations import Change
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 

@@ -14,12 +14,12 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services import group_members, people
 from chalicelib.services.group_members import item, items_among, unreached
 from chalicelib.services.group_updates import require_changeable
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.disclosure import Disclosed, Undisclosed, disclose, has_secret
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 

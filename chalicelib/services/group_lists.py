@@ -15,12 +15,12 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import GroupId, find_uuid
 from chalicelib.services import memberships
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, RawRow
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.groups import Group
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 MISSING = "The group does not exist."

@@ -10,11 +10,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
 from chalicelib.services.group_lists import Seen
-from chalicelib.tables.base import Key
+from chalicelib.storage.base import Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import Belonging, User
 

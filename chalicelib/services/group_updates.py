@@ -21,15 +21,15 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services import group_members, groups, people
 from chalicelib.services.group_lists import MISSING, Found, require_id
 from chalicelib.services.group_members import Items, Roster, item, items_among, unreached
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.operations import Change
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change
 from chalicelib.tables.users import Belonging, User
 
 DENIED = "You are not authorized to access that location."

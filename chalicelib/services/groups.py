@@ -13,13 +13,13 @@ from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.services import group_members, people
 from chalicelib.services.group_lists import Found
 from chalicelib.services.group_members import Roster
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Key
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
-from chalicelib.tables.operations import Change
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 TAKEN = {"group_unique": "The name is already used by another group."}

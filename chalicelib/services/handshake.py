@@ -18,12 +18,12 @@ from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.roles import Role
 from chalicelib.services import roles, sessions, sources
 from chalicelib.services.server_key import server_key
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.tokens import LOGIN, Token, token_hash
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 NONCE_SECONDS = 300

@@ -14,8 +14,9 @@ from chalicelib.domain.addresses import is_address
 from chalicelib.domain.errors import Forbidden, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.settings import settings
-from chalicelib.tables import catalogue, reading
-from chalicelib.tables.reading import Rows
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
+from chalicelib.tables import catalogue
 from chalicelib.tables.settings import SELF_REGISTRATION, SIGNING_KEYS, Setting
 
 

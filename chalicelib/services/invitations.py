@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from chalicelib.domain import clock
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.settings import settings
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.outbox import Mail
 from chalicelib.tables.tokens import RECOVER, REGISTER, Token, token_hash
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 LINK_SECONDS = 10 * 24 * 3600

@@ -25,13 +25,13 @@ from chalicelib.services import alerts, signing_keys, sources
 from chalicelib.services.server_key import server_key
 from chalicelib.services.sessions import ISSUER
 from chalicelib.settings import settings
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.outbox import Mail
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.tokens import BEARER, CHALLENGE, REFRESH, Token, token_hash
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 VERSION = "1.0.0"

@@ -14,9 +14,9 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Stale
 from chalicelib.post.ses import NotSent
 from chalicelib.services import administrators
-from chalicelib.tables import reading, writing
+from chalicelib.storage import reading, writing
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
-from chalicelib.tables.transaction import Transaction
 
 Send = Callable[[Mail], None]
 """Sends a mail to its one address, or raises `NotSent`."""

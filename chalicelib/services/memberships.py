@@ -8,15 +8,15 @@ from functools import partial
 
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, RawRow
-from chalicelib.tables.decisions import Versions
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.decisions import Versions
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.versioned import version_in
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Change
 from chalicelib.tables.permissions import Permission
-from chalicelib.tables.reading import Rows
-from chalicelib.tables.versioned import version_in
 
 
 @dataclass(frozen=True, slots=True)

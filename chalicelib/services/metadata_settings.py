@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.tables.base import Key
-from chalicelib.tables.reading import Rows
+from chalicelib.storage.base import Key
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting, value_of
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.roles import Role
 from chalicelib.services import roles
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.users import User
 
 

@@ -9,8 +9,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services import memberships, people
 from chalicelib.services.resources import load
-from chalicelib.tables import reading
-from chalicelib.tables.base import RawRow
+from chalicelib.storage import reading
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
 

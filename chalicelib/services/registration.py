@@ -16,11 +16,11 @@ from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.services import invitations, people, self_registration, sources, users
 from chalicelib.settings import settings
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 _TAKEN = "The email is already registered."

@@ -17,11 +17,11 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access
 from chalicelib.services.resource_rules import TYPES, deleted_types
 from chalicelib.services.resources import Seen
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, RawRow, Table
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding, HoldingRow
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 

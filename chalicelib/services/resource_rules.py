@@ -15,12 +15,12 @@ from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.domain.resource_types import Format
 from chalicelib.services import metadata, metadata_settings
 from chalicelib.services.metadata_settings import MetadataSettings
-from chalicelib.tables.base import Key
+from chalicelib.storage.base import Key
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
-from chalicelib.tables.transaction import Transaction
 
 Errors = dict[str, FieldErrors]
 

@@ -11,13 +11,13 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.domain.resource_types import BY_ID, RESOURCE_TYPES, Format, ResourceType
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.resources import ByType, Resource
 from chalicelib.tables.settings import METADATA_TYPES, Setting, value_of
 from chalicelib.tables.settings import RESOURCE_TYPES as NAME
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 MISSING = "The resource type does not exist."

@@ -15,12 +15,12 @@ from chalicelib.domain.resource_types import Format
 from chalicelib.services import memberships, metadata_settings, people, resource_rules
 from chalicelib.services.memberships import Members
 from chalicelib.services.resources import Loaded, Seen, describe, load, stamp
+from chalicelib.storage.base import Grant
+from chalicelib.storage.operations import Change
+from chalicelib.storage.stamps import lift_row
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Grant
 from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.stamps import lift_row
 from chalicelib.tables.users import User
 
 Secrets = Mapping[UserId, Mapping[str, Any]]

@@ -21,17 +21,18 @@ from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access, memberships, metadata_settings, people, resource_rules
 from chalicelib.services.resource_rules import TYPES
-from chalicelib.tables import disclosure, reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import Grant, Key, RawRow
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import disclosure
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Grant, Key, RawRow
 from chalicelib.tables.disclosure import Disclosed, Undisclosed
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.operations import Change
 from chalicelib.tables.permissions import Permission
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 MISSING = "The resource does not exist."

@@ -16,11 +16,11 @@ from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.roles import Role
 from chalicelib.services import people
 from chalicelib.services.roles import DELETED_KEY, KEY, Known, deleted, of, read
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import timestamp_text
 from chalicelib.tables.settings import DELETED_ROLES, Setting, as_read, value_of
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 MOST = 5

@@ -13,10 +13,10 @@ from chalicelib.domain import roles
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.roles import BUILT_IN, Role
-from chalicelib.tables import reading
-from chalicelib.tables.reading import Rows
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import DELETED_ROLES, ROLES, Setting, as_read, value_of
-from chalicelib.tables.transaction import Transaction
 
 KEY = Setting.named(ROLES)
 """The row `of` needs, to be read together with others."""

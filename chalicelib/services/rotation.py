@@ -27,9 +27,9 @@ from chalicelib.domain import clock, warm
 from chalicelib.domain.errors import Conflict, Refusal, Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
 from chalicelib.services import signing_keys
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import SIGNING_KEYS, Setting, as_read
-from chalicelib.tables.transaction import Transaction
 
 SPREADS = timedelta(hours=24)
 """How long a key is published before it signs: others may keep the set for a day."""

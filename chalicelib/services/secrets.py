@@ -8,7 +8,7 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access
 from chalicelib.services.resource_rules import TYPES, deleted_types
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.disclosure import (
     Disclosed,

@@ -16,13 +16,13 @@ from chalicelib.domain.addresses import canonical_domain, domain_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.settings import settings
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Check, timestamp_text
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 INVALID = "Could not validate the self registration settings."

@@ -14,9 +14,9 @@ from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.services import signing_keys
 from chalicelib.settings import settings
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.tokens import BEARER, COOKIE, Token, token_hash
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 IDLE_SECONDS = 24 * 60

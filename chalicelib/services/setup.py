@@ -17,12 +17,12 @@ from chalicelib.services import people, roles
 from chalicelib.services.invitations import link_hash
 from chalicelib.services.people import Person
 from chalicelib.services.server_key import server_key
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.tokens import RECOVER, REGISTER, Token
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 BAD_TOKEN = "The authentication token is not valid."  # noqa: S105 - a message

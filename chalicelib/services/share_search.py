@@ -12,8 +12,8 @@ from chalicelib.domain.folding import folded
 from chalicelib.services import memberships, roles, user_lists
 from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed, Wanted
-from chalicelib.tables import reading
-from chalicelib.tables.base import RawRow
+from chalicelib.storage import reading
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership

@@ -25,13 +25,13 @@ from chalicelib.services import access_lists, memberships, people
 from chalicelib.services.access_lists import Candidates, Permissions
 from chalicelib.services.memberships import Members
 from chalicelib.services.resources import Loaded, load
+from chalicelib.storage.base import Grant
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Grant
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
-from chalicelib.tables.reading import Rows
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 

@@ -10,9 +10,9 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet
 from chalicelib.domain.warm import Warm
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
-from chalicelib.tables.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)

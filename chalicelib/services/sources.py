@@ -9,11 +9,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import TooMany
 from chalicelib.settings import settings
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key
-from chalicelib.tables.reading import Rows
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.tokens import SOURCE, Token, token_hash
-from chalicelib.tables.transaction import Transaction
 
 MINUTE = 60
 

@@ -14,7 +14,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.rounds import FAILED
 from chalicelib.services import avatars
-from chalicelib.tables import operations
+from chalicelib.storage import operations
 
 LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {

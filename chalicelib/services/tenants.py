@@ -9,9 +9,9 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.services import invitations, users
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import TENANT, Setting
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 

@@ -14,8 +14,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.services import memberships
-from chalicelib.tables import pace
-from chalicelib.tables.base import RawRow
+from chalicelib.storage import pace
+from chalicelib.storage.base import RawRow
 
 AccessList = Mapping[str, RawRow]
 """An item's permissions as they are in its row, by holder."""

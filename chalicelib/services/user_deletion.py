@@ -17,16 +17,16 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
 from chalicelib.domain.ownership import Members
 from chalicelib.services import administrators, avatars, departures, people
 from chalicelib.services.departures import TRANSFER_REFUSED, Departure
-from chalicelib.tables import operations, reading, unversioned
+from chalicelib.storage import operations, reading, unversioned
+from chalicelib.storage.base import Check
+from chalicelib.storage.operations import Begun, Change
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Check
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.operations import Begun, Change
 from chalicelib.tables.users import User
 
 MISSING = "The user does not exist or has been already deleted."

@@ -16,10 +16,10 @@ from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.services import administrators, avatars, people, roles
 from chalicelib.services.people import Person
 from chalicelib.services.roles import Known
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import Check
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 _LAST = "The last active administrator can neither be demoted nor suspended."

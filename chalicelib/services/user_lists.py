@@ -17,8 +17,8 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.roles import ADMIN
 from chalicelib.services import access, memberships, roles
 from chalicelib.services.roles import Known
-from chalicelib.tables import reading
-from chalicelib.tables.base import RawRow, Table
+from chalicelib.storage import reading
+from chalicelib.storage.base import RawRow, Table
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.resources import Resource

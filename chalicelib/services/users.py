@@ -14,10 +14,10 @@ from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.domain.roles import USER
 from chalicelib.services import invitations, people, roles, self_registration, sources
 from chalicelib.services.people import Person
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 
 _UNKNOWN = (

@@ -9,8 +9,8 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
-from chalicelib.tables import fetching, writing
-from chalicelib.tables.base import (
+from chalicelib.storage import fetching, writing
+from chalicelib.storage.base import (
     Table,
     TableMeta,
     TimestampAttribute,
@@ -18,7 +18,7 @@ from chalicelib.tables.base import (
     table_name,
     timestamp_text,
 )
-from chalicelib.tables.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.transaction import MAX_ROWS, Transaction
 
 
 class ActionLog(Table):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pkgutil
 from importlib import import_module
 
+import chalicelib.storage.parts
 import chalicelib.tables
-from chalicelib.tables.base import Table, every_table
+from chalicelib.storage.base import Table, every_table
 
 
 def tables() -> list[type[Table]]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.folding import folded
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, TableMeta, table_name
-from chalicelib.tables.versioned import Dependent
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, TableMeta, table_name
+from chalicelib.storage.versioned import Dependent
 
 USERNAME = "username"
 """E-mail addresses of users who are not deleted, folded."""

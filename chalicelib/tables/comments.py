@@ -9,8 +9,8 @@ from __future__ import annotations
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.ids import CommentId, ResourceId
-from chalicelib.tables import reading
-from chalicelib.tables.base import (
+from chalicelib.storage import reading
+from chalicelib.storage.base import (
     Check,
     Key,
     RawRow,
@@ -19,7 +19,7 @@ from chalicelib.tables.base import (
     TimestampAttribute,
     table_name,
 )
-from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.storage.stamps import ModifiedAttribute
 
 LOCATOR = "locator"
 

@@ -7,16 +7,13 @@ made once. After a week the note expires.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
 
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
-from chalicelib.tables import fetching
+from chalicelib.storage import fetching
 from chalicelib.tables.tokens import CREATION, Token, token_hash
 
 KEPT = 7 * 24 * 3600
@@ -55,20 +52,3 @@ class Creation:
         """The condition that it was not carried out, or so long ago that it does not count."""
         condition: Condition = Token.absent() | (Token.expires <= clock.timestamp())
         return condition
-
-
-_current: ContextVar[Creation | None] = ContextVar("creation", default=None)
-
-
-def current() -> Creation | None:
-    return _current.get()
-
-
-@contextmanager
-def under(creation: Creation) -> Iterator[None]:
-    """Let what is made in the block be noted as made by this request."""
-    token = _current.set(creation)
-    try:
-        yield
-    finally:
-        _current.reset(token)

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, NewType, cast
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId
+from chalicelib.storage.base import RawRow
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.base import RawRow
 from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.transaction import Transaction
 
 Disclosed = NewType("Disclosed", dict[str, Any])
 """A holding with its secret, if it has one. Made in this module alone."""

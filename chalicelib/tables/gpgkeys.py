@@ -11,8 +11,8 @@ from pynamodb.attributes import (
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
-from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.stamps import ModifiedAttribute
 
 
 class Gpgkey(Table):

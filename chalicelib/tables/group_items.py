@@ -5,10 +5,10 @@ from __future__ import annotations
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.ids import AcoId, GroupId
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, TableMeta, table_name
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, TableMeta, table_name
+from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.holdings import RESOURCE
-from chalicelib.tables.versioned import Dependent
 
 
 class GroupItem(Dependent):

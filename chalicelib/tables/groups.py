@@ -12,9 +12,9 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
-from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
-from chalicelib.tables.stamps import ModifiedAttribute
-from chalicelib.tables.versioned import Versioned
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.versioned import Versioned
 
 
 class Group(Versioned):

@@ -17,20 +17,13 @@ from pynamodb.indexes import IncludeProjection, KeysOnlyProjection, LocalSeconda
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import AcoId, FavoriteId, ResourceId, UserId, new_id
-from chalicelib.tables import reading
-from chalicelib.tables.base import (
-    Check,
-    Key,
-    RawRow,
-    TableMeta,
-    TimestampAttribute,
-    table_name,
-)
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check, Key, RawRow, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.groups import Group
-from chalicelib.tables.reading import Rows
-from chalicelib.tables.stamps import ModifiedAttribute
 from chalicelib.tables.users import User
-from chalicelib.tables.versioned import Dependent
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.ids import GroupId, UserId
-from chalicelib.tables import reading
-from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
-from chalicelib.tables.versioned import Dependent
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.versioned import Dependent
 
 
 class Membership(Dependent):

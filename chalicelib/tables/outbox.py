@@ -9,7 +9,7 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.tables.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
 
 KEPT_SECONDS = 24 * 3600
 """A mail may hold a link that stands for an account, so it is not kept for long."""

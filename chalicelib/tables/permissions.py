@@ -18,7 +18,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,10 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId
-from chalicelib.tables.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.versioned import Versioned
 from chalicelib.tables.permissions import PermissionsAttribute, changes
-from chalicelib.tables.stamps import ModifiedAttribute
-from chalicelib.tables.versioned import Versioned
 
 
 class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]

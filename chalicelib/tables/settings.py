@@ -10,8 +10,8 @@ from pynamodb.constants import MAP, STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 
-from chalicelib.tables.base import Check, Key, Table, TableMeta, table_name
-from chalicelib.tables.stamps import ModifiedAttribute
+from chalicelib.storage.base import Check, Key, Table, TableMeta, table_name
+from chalicelib.storage.stamps import ModifiedAttribute
 
 METADATA_TYPES = "metadata-types"
 METADATA_KEYS = "metadata-keys"

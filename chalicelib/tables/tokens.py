@@ -11,7 +11,7 @@ from hashlib import sha256
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.tables.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
 
 COOKIE = "cookie"
 """A session named by a cookie."""

@@ -20,7 +20,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import roles
 from chalicelib.domain.actor import Lock
 from chalicelib.domain.ids import GroupId, UserId
-from chalicelib.tables.base import (
+from chalicelib.storage.base import (
     Check,
     Key,
     TableMeta,
@@ -28,9 +28,9 @@ from chalicelib.tables.base import (
     table_name,
     timestamp_text,
 )
-from chalicelib.tables.stamps import ModifiedAttribute
-from chalicelib.tables.unversioned import unversioned
-from chalicelib.tables.versioned import Versioned
+from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.unversioned import unversioned
+from chalicelib.storage.versioned import Versioned
 
 
 @dataclass(frozen=True, slots=True)

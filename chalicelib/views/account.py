@@ -6,7 +6,7 @@ from typing import TypedDict
 
 from chalicelib.domain import locales
 from chalicelib.domain.ids import named_id
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.users import User
 from chalicelib.views.shapes import Moment, Uuid
 

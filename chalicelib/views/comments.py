@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import orjson
 
 from chalicelib.domain.ids import UserId
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.users import User
 from chalicelib.views.holders import HolderJson, Holders
 from chalicelib.views.shapes import Moment, Uuid

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views.shapes import Moment, Uuid
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.groups import Group
 from chalicelib.views.shapes import Moment, Uuid
 

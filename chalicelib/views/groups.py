@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.services.group_dry_runs import DryRun
 from chalicelib.services.group_lists import Found, Seen
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.views import gpgkeys as gpgkey_views
 from chalicelib.views import group_briefs
 from chalicelib.views import users as user_views

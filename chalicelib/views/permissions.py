@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.views.group_briefs import GroupJson
 from chalicelib.views.holders import HolderJson
 from chalicelib.views.shapes import Moment, Shape, Uuid

@@ -9,7 +9,7 @@ from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.resources import Seen
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.disclosure import Disclosed
 from chalicelib.tables.holdings import ROOT
 from chalicelib.views import favorites as favorite_views

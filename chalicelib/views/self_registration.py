@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from chalicelib.domain.addresses import EMAIL_DOMAINS
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.settings import Setting, value_of
 from chalicelib.tables.users import User
 from chalicelib.views.shapes import Moment, Uuid

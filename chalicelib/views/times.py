@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
 
 
 def text(moment: datetime | None) -> str | None:

@@ -11,7 +11,7 @@ from chalicelib.services.people import Person
 from chalicelib.services.roles import Known
 from chalicelib.services.user_lists import Listed
 from chalicelib.settings import settings
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.users import User
 from chalicelib.views import gpgkeys
 from chalicelib.views import roles as role_views

@@ -31,10 +31,11 @@ from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
 from chalicelib.services import sessions
 from chalicelib.settings import settings
-from chalicelib.tables import creations, decisions, operations, pace, reading
+from chalicelib.storage import decisions, operations, pace, reading
+from chalicelib.storage.creation import under
+from chalicelib.storage.decisions import Met
+from chalicelib.storage.transaction import Locked
 from chalicelib.tables.creations import Creation
-from chalicelib.tables.decisions import Met
-from chalicelib.tables.transaction import Locked
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
@@ -183,7 +184,7 @@ class _Exchange:
             known = {**arguments, "made": made}
             return route.again(**{name: known[name] for name in route.wants_again})
         try:
-            with creations.under(creation):
+            with under(creation):
                 return route.handler(**own)
         except (Invalid, Forbidden, NotFound):
             if creation.find_made() is not None:  # by the same request, in the same moment

@@ -17,7 +17,7 @@ from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
 from chalicelib.services import keys, rotation, tenants
 from chalicelib.settings import settings
-from chalicelib.tables.base import timestamp_text
+from chalicelib.storage.base import timestamp_text
 
 LOOK = "look"
 AT_ONCE = "replace"

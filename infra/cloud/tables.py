@@ -6,8 +6,8 @@ from typing import Any
 
 from chalicelib.groups import WORKERS
 from chalicelib.settings import settings
+from chalicelib.storage.base import Table
 from chalicelib.tables import catalogue
-from chalicelib.tables.base import Table
 from infra.cloud.template import Json, Resources, arn, either, kept, logical, sub
 
 RECOVERY_DAYS = 35

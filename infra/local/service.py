@@ -13,8 +13,8 @@ from app import app
 from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.services import administrators, keys, sweeper, tenants
-from chalicelib.tables.base import every_table
-from chalicelib.tables.connection import connection
+from chalicelib.storage.base import every_table
+from chalicelib.storage.connection import connection
 from chalicelib.tables.outbox import Mail
 from chalicelib.views import mails
 from chalicelib.web import envelope

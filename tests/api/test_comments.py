@@ -14,7 +14,7 @@ import pytest
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import writing
+from chalicelib.storage import writing
 from chalicelib.tables.comments import Comment
 from tests import comments, make, people, resources
 from tests.client import Response

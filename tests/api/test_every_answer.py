@@ -10,7 +10,7 @@ import pytest
 from app import app
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.local.events import event_of, http_of
 from infra.local.gateway import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
 from tests import make, people
 from tests.make import Somebody

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from app import app
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.users import User
 from infra.local.events import event_of
 from infra.local.gateway import Context

@@ -11,7 +11,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.services import logins
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
 from chalicelib.tables.users import User
 from chalicelib.views.mails import render

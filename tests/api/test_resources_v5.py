@@ -10,7 +10,7 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.resource_types import Format, of_format
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.users import User
 from tests import make

@@ -13,7 +13,7 @@ import pysequoia
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
 from tests import handshake, make, people
 from tests.client import Client, Response

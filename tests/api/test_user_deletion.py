@@ -11,7 +11,7 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import logins
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.gpgkeys import Gpgkey
 from tests import groups, make, people

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 from infra.docs import DOCS, PAGES
 from tests.endpoints import ROUTES
 

@@ -15,8 +15,8 @@ SOLE = {
     "pgpy": {"crypto"},
     "pysequoia": {"crypto"},
     "jwt": {"crypto"},
-    "pynamodb": {"tables"},
-    "botocore": {"tables", "crypto", "objects", "post"},
+    "pynamodb": {"storage", "tables"},
+    "botocore": {"storage", "crypto", "objects", "post"},
     "PIL": {"objects"},
     "chalice": {"web"},
 }

@@ -10,7 +10,7 @@ import pytest
 
 import chalicelib
 import chalicelib.services.keys
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 
 SOURCES = sorted(Path(chalicelib.__file__).parent.rglob("*.py"))
 PAST_READING = {"get", "batch_get", "query", "scan", "count", "exists", "refresh"}

@@ -22,7 +22,7 @@ from tests.served import PATIENCE, ROOT, Visitor, set_up, signed_in
 FOUND = """
 from chalicelib.services import keys, tenants
 from chalicelib.settings import settings
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
 
 for table in every_table():
     table.create_table(wait=False)

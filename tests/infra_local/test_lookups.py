@@ -7,7 +7,7 @@ import sqlite3
 
 import pytest
 
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.settings import Setting
 from infra.local import mini
 from infra.local.engine import Engine

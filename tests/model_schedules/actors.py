@@ -14,13 +14,13 @@ from typing import Any
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Refusal, Stale
-from chalicelib.tables import decisions, operations, parts, reading
-from chalicelib.tables.base import Check, Key
+from chalicelib.storage import decisions, operations, parts, reading
+from chalicelib.storage.base import Check, Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Locked, Transaction
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.operations import Change
-from chalicelib.tables.reading import Rows
-from chalicelib.tables.transaction import Locked, Transaction
 
 A, B = Group.by_id("a"), Group.by_id("b")
 P, Q = Key(GroupItem, "a", "p"), Key(GroupItem, "b", "q")

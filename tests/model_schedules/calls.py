@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.settings import settings
-from chalicelib.tables.connection import Json
+from chalicelib.storage.connection import Json
 from tests.scheduler import Waiting
 
 CALL_OF = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from chalicelib.domain import clock
-from chalicelib.tables import operations, reading
+from chalicelib.storage import operations, reading
+from chalicelib.storage.operations import Change
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.operations import Change
 from tests.hooks import Killed, Killing, Once, Recorder
 from tests.model_schedules.actors import LATER, decided
 

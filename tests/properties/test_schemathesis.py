@@ -27,7 +27,7 @@ from schemathesis.specs.openapi.checks import (
 from app import app
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.users import User
 from infra.local.events import event_of, http_of
 from infra.local.gateway import Context

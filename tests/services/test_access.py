@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, RoleId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import access
-from chalicelib.tables.base import Check
+from chalicelib.storage.base import Check
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.operations import MOST_HELD
-from chalicelib.tables.parts import Part
+from chalicelib.storage.operations import MOST_HELD
+from chalicelib.storage.parts import Part
+from chalicelib.storage.transaction import MAX_ROWS
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.transaction import MAX_ROWS
 from tests import groups, make, people, shares
 from tests.deaths import after_commit
 from tests.departures import causes, delete, dry_run, holders_of, manager, owner

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.tables.base import Table, every_table, timestamp_text
+from chalicelib.storage.base import Table, every_table, timestamp_text
 from chalicelib.tables.settings import Setting
 from tests import groups, make, people
 from tests.comments import commented

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.comments import Comment
 from tests import comments, make, people, resources
 from tests.client import Response

@@ -15,7 +15,7 @@ import pytest
 
 from chalicelib.domain import deadline
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import pace
+from chalicelib.storage import pace
 from tests import make, shares
 from tests.environment import ENGINE
 from tests.invariants import check_invariants

@@ -17,7 +17,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.objects import answers, storage
 from chalicelib.objects.storage import Bucket
-from chalicelib.tables.connection import LONGEST_CALL, Json, Send
+from chalicelib.storage.connection import LONGEST_CALL, Json, Send
 from chalicelib.web.dispatch import DECISIONS
 from chalicelib.workers import mailer, sweeper
 from infra.cloud.functions import FUNCTIONS

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 from tests import groups, make, people
 from tests.at_once import Ask
 from tests.client import Client

@@ -12,7 +12,7 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 from tests import make, people
 from tests.client import Client, Response

@@ -13,11 +13,11 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
 from chalicelib.services.access_lists import MOST_HOLDERS
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.parts import Part
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.parts import Part
 from chalicelib.tables.users import Belonging, User
 from tests import make, people
 from tests.hooks import Killed, Killing, Recorder, kill_points

@@ -17,11 +17,11 @@ from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
 from chalicelib.services import sweeper
 from chalicelib.settings import settings
-from chalicelib.tables import parts, reading
+from chalicelib.storage import parts, reading
+from chalicelib.storage.operations import Change
+from chalicelib.storage.parts import Part
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
-from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.workers import sweeper as worker
 from tests import make

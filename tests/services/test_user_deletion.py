@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import sweeper
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.users import User
 from tests import groups, make, people

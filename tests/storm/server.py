@@ -16,7 +16,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from app import app
-from chalicelib.tables.connection import Json, Send, connection
+from chalicelib.storage.connection import Json, Send, connection
 from infra.local import serve
 from infra.local.gateway import Gateway
 from infra.local.service import refuse

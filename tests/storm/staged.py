@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chalicelib.tables.connection import Json
+from chalicelib.storage.connection import Json
+from chalicelib.storage.parts import Part
+from chalicelib.storage.versioned import LOCK
 from chalicelib.tables.groups import Group
-from chalicelib.tables.parts import Part
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from chalicelib.tables.versioned import LOCK
 from tests.deaths import commits
 from tests.storage import Storage
 

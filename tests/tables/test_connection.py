@@ -14,8 +14,13 @@ from pynamodb.exceptions import VerboseClientError
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import pace, reading
-from chalicelib.tables.connection import LONGEST_CALL, StorageConnection, connection, current_branch
+from chalicelib.storage import pace, reading
+from chalicelib.storage.connection import (
+    LONGEST_CALL,
+    StorageConnection,
+    connection,
+    current_branch,
+)
 from chalicelib.tables.settings import Setting
 from tests import hooks
 from tests.hooks import ALWAYS, Failing, Recorder

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services import resources
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.disclosure import (
     Undisclosed,
@@ -27,7 +27,8 @@ from tests.resources import secret_of
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = sorted(
-    set((ROOT / "chalicelib").rglob("*.py")) - set((ROOT / "chalicelib/tables").glob("*"))
+    set((ROOT / "chalicelib").rglob("*.py"))
+    - {*(ROOT / "chalicelib/tables").glob("*"), *(ROOT / "chalicelib/storage").glob("*")}
 )
 READ = PermissionType.READ
 
@@ -144,7 +145,7 @@ FORGETFUL = """
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services import resources
-from chalicelib.tables import reading
+from chalicelib.storage import reading
 from chalicelib.tables.disclosure import Disclosed, Undisclosed, log_held
 from chalicelib.tables.holdings import Holding
 from chalicelib.views.secrets import SecretJson, secret

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import reading, writing
+from chalicelib.storage import reading, writing
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
 from tests import hooks

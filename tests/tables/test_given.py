@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import MOST_HELD, Change
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
 from tests import make, storage
 

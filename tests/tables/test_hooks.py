@@ -7,12 +7,12 @@ from functools import partial
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import reading
-from chalicelib.tables.base import Check
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.connection import connection
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.connection import connection
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.transaction import Transaction
 from tests import hooks
 from tests.hooks import Failing, Killed, Killing, Recorder
 

@@ -10,12 +10,12 @@ from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.users import new_user
-from chalicelib.tables.base import every_table
+from chalicelib.storage.base import every_table
+from chalicelib.storage.operations import Change
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.comments import Comment
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token

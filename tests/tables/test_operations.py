@@ -11,14 +11,14 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, Invalid, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.services import sweeper
-from chalicelib.tables import operations, pace, reading
-from chalicelib.tables.base import Check
+from chalicelib.storage import operations, pace, reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.operations import Change
+from chalicelib.storage.transaction import Locked
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.transaction import Locked
 from tests import hooks, storage
 from tests.environment import ENGINE
 from tests.hooks import Failing, Killed, Killing, Recorder

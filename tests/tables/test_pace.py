@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import pace
+from chalicelib.storage import pace
 from tests.watch import worn
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import reading, writing
+from chalicelib.storage import reading, writing
+from chalicelib.storage.connection import connection
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.connection import connection
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting

@@ -10,11 +10,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import new_id
 from chalicelib.services.users import new_user
-from chalicelib.tables import operations, parts, reading, room
+from chalicelib.storage import operations, parts, reading, room
+from chalicelib.storage.operations import Change
+from chalicelib.storage.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
-from chalicelib.tables.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
 from chalicelib.tables.users import Belonging, User
 from infra.local.limits import size_of_item
 from tests import storage

@@ -6,9 +6,9 @@ from math import comb
 
 import pytest
 
-from chalicelib.tables import reading
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.transaction import Transaction
 from tests.scheduler import races, repeat
 
 COUNTER = "counter"

@@ -8,11 +8,11 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import decisions, operations, reading
-from chalicelib.tables.connection import connection
+from chalicelib.storage import decisions, operations, reading
+from chalicelib.storage.connection import connection
+from chalicelib.storage.operations import Change
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.operations import Change
 from tests.hooks import Around, Killed, Killing, Recorder
 
 MANY = 250

@@ -10,12 +10,12 @@ import pytest
 from pynamodb.exceptions import VerboseClientError
 
 from chalicelib.domain.errors import Conflict, Forbidden, Invalid, Stale, Unavailable
-from chalicelib.tables import pace, reading
-from chalicelib.tables.base import Check, Grant, Key
+from chalicelib.storage import pace, reading
+from chalicelib.storage.base import Check, Grant, Key
+from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
-from chalicelib.tables.transaction import Transaction
 from tests import hooks, storage
 from tests.claims import subject_of
 from tests.hooks import ALWAYS, Around, Failing

@@ -7,16 +7,16 @@ from pynamodb.expressions.operand import Path
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import reading, unversioned
-from chalicelib.tables.base import every_table
+from chalicelib.storage import reading, unversioned
+from chalicelib.storage.base import every_table
+from chalicelib.storage.operations import Change
+from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.versioned import Versioned
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.operations import Change
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.transaction import Transaction
 from chalicelib.tables.users import User
-from chalicelib.tables.versioned import Versioned
 
 UNVERSIONED = {
     "users": {

@@ -11,7 +11,7 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.tables.base import RawRow
+from chalicelib.storage.base import RawRow
 from chalicelib.tables.comments import Comment
 from chalicelib.views import comments as views
 

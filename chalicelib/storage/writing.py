@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import pace
-from chalicelib.tables.base import Key, Table, in_chunks
-from chalicelib.tables.connection import Json, connection
+from chalicelib.storage import pace
+from chalicelib.storage.base import Key, Table, in_chunks
+from chalicelib.storage.connection import Json, connection
 
 BATCH = 25
 """DynamoDB's limit of rows in one call."""

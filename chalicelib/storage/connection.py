@@ -33,7 +33,7 @@ from pynamodb.exceptions import CancellationReason, VerboseClientError
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
-from chalicelib.tables import pace, whole_answers
+from chalicelib.storage import pace, whole_answers
 
 Json = dict[str, Any]
 Send = Callable[[], Json]

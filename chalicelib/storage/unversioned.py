@@ -18,8 +18,8 @@ from pynamodb.expressions.condition import Comparison, Condition
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action, AddAction
 
-from chalicelib.tables.base import Table
-from chalicelib.tables.versioned import Versioned
+from chalicelib.storage.base import Table
+from chalicelib.storage.versioned import Versioned
 
 A = TypeVar("A", bound=Attribute[Any])
 

@@ -14,7 +14,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.models import Model
 
 from chalicelib.settings import settings
-from chalicelib.tables.connection import connection
+from chalicelib.storage.connection import connection
 
 T = TypeVar("T")
 RawRow = dict[str, Any]

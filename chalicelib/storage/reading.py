@@ -13,12 +13,12 @@ from typing import TypeVar
 
 from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
-from chalicelib.tables import decisions, fetching, settling
-from chalicelib.tables.base import Key, RawRow, Table
-from chalicelib.tables.fetching import BATCH, count, scan, together
-from chalicelib.tables.settling import Counted
-from chalicelib.tables.settling import set_of as query
-from chalicelib.tables.versioned import version_in
+from chalicelib.storage import decisions, fetching, settling
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.fetching import BATCH, count, scan, together
+from chalicelib.storage.settling import Counted
+from chalicelib.storage.settling import set_of as query
+from chalicelib.storage.versioned import version_in
 
 __all__ = [
     "BATCH",

@@ -43,14 +43,14 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import locks, parts, room
-from chalicelib.tables.base import Key
-from chalicelib.tables.connection import Json
-from chalicelib.tables.parts import Part
-from chalicelib.tables.stamps import lift_row
-from chalicelib.tables.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.versioned import Dependent, Versioned
-from chalicelib.tables.writes import UPDATE, Write
+from chalicelib.storage import locks, parts, room
+from chalicelib.storage.base import Key
+from chalicelib.storage.connection import Json
+from chalicelib.storage.parts import Part
+from chalicelib.storage.stamps import lift_row
+from chalicelib.storage.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.versioned import Dependent, Versioned
+from chalicelib.storage.writes import UPDATE, Write
 
 MOST_HELD = 600
 """Lines that are kept in memory before they are staged."""

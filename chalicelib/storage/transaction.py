@@ -30,17 +30,17 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.tables import creations, decisions, fetching, pace, unversioned
-from chalicelib.tables.base import Check, Grant, Key, RawRow, Table
-from chalicelib.tables.connection import Json, cancellation_reasons, connection
-from chalicelib.tables.decisions import Met
-from chalicelib.tables.parts import line_key
-from chalicelib.tables.stamps import Stamp, stamps_in, stamps_of
-from chalicelib.tables.versioned import LOCK, Dependent, Versioned
-from chalicelib.tables.writes import DELETE, PUT, UPDATE, Write
+from chalicelib.storage import creation, decisions, fetching, pace, unversioned
+from chalicelib.storage.base import Check, Grant, Key, RawRow, Table
+from chalicelib.storage.connection import Json, cancellation_reasons, connection
+from chalicelib.storage.decisions import Met
+from chalicelib.storage.parts import line_key
+from chalicelib.storage.stamps import Stamp, stamps_in, stamps_of
+from chalicelib.storage.versioned import LOCK, Dependent, Versioned
+from chalicelib.storage.writes import DELETE, PUT, UPDATE, Write
 
 MAX_ROWS = 100
-"""DynamoDB's limit; what may exceed it is a staged operation (`tables/operations.py`)."""
+"""DynamoDB's limit; what may exceed it is a staged operation (`storage/operations.py`)."""
 
 _CONDITION_FAILED = "ConditionalCheckFailed"
 _IN_THE_WAY = "TransactionConflict"
@@ -159,10 +159,10 @@ class Transaction:
         This stands before all other lines: who repeats the request in the same moment is not
         told that a name is taken.
         """
-        creation = creations.current()
-        if creation is not None:
-            note = creation.note(subject)
-            line = _Line(PUT, note.key, creation.is_new(), Stale(), note)
+        made_by = creation.current()
+        if made_by is not None:
+            note = made_by.note(subject)
+            line = _Line(PUT, note.key, made_by.is_new(), Stale(), note)
             self._lines = {note.key: line, **self._lines}
 
     def require(self, check: Check, *, otherwise: Refusal | None = None) -> None:

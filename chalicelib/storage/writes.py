@@ -9,8 +9,8 @@ from typing import Any
 
 from pynamodb.expressions.update import Action, AddAction, RemoveAction, SetAction
 
-from chalicelib.tables.base import Key, RawRow
-from chalicelib.tables.connection import Json
+from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.connection import Json
 
 Path = tuple[str, ...]
 """The name of an attribute, or of an entry of a map inside one."""

@@ -18,8 +18,8 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.settings import settings
-from chalicelib.tables import fetching, writing
-from chalicelib.tables.base import (
+from chalicelib.storage import fetching, writing
+from chalicelib.storage.base import (
     Check,
     Key,
     RawRow,
@@ -29,9 +29,9 @@ from chalicelib.tables.base import (
     every_table,
     table_name,
 )
-from chalicelib.tables.connection import Json
-from chalicelib.tables.versioned import LOCK, Versioned
-from chalicelib.tables.writes import PUT, UPDATE, Path, Write
+from chalicelib.storage.connection import Json
+from chalicelib.storage.versioned import LOCK, Versioned
+from chalicelib.storage.writes import PUT, UPDATE, Path, Write
 
 _HEADER, _PLAIN, _LOCKED = "0", "1", "2"
 """How keys of parts begin, in the order in which they are carried out."""

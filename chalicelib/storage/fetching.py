@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables import pace
-from chalicelib.tables.base import Key, RawRow, Table, in_chunks
-from chalicelib.tables.connection import Json, connection
+from chalicelib.storage import pace
+from chalicelib.storage.base import Key, RawRow, Table, in_chunks
+from chalicelib.storage.connection import Json, connection
 
 BATCH = 100
 """DynamoDB's limit of keys in one call."""

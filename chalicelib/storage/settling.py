@@ -16,11 +16,11 @@ from typing import NamedTuple
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain.actor import Lock
-from chalicelib.tables import decisions, fetching, parts
-from chalicelib.tables.base import Key, RawRow, Table
-from chalicelib.tables.decisions import Met
-from chalicelib.tables.parts import Part, header_key, line_key
-from chalicelib.tables.versioned import LOCK, Dependent, Versioned
+from chalicelib.storage import decisions, fetching, parts
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.decisions import Met
+from chalicelib.storage.parts import Part, header_key, line_key
+from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
 RowsByKey = Mapping[Key, RawRow]
 

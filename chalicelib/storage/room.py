@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from chalicelib.domain.errors import Invalid
-from chalicelib.tables.base import Key
-from chalicelib.tables.connection import Json
-from chalicelib.tables.versioned import Versioned
-from chalicelib.tables.writes import PUT, UPDATE, Write
+from chalicelib.storage.base import Key
+from chalicelib.storage.connection import Json
+from chalicelib.storage.versioned import Versioned
+from chalicelib.storage.writes import PUT, UPDATE, Write
 
 MOST_BYTES = 400 * 1024
 MOST_EXPRESSION = 4 * 1024

@@ -16,7 +16,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action, SetAction
 
-from chalicelib.tables.base import RawRow, Table, TimestampAttribute
+from chalicelib.storage.base import RawRow, Table, TimestampAttribute
 
 
 class ModifiedAttribute(TimestampAttribute):

@@ -7,11 +7,11 @@ from contextlib import suppress
 from functools import partial
 
 from chalicelib.domain.errors import Stale
-from chalicelib.tables import fetching
-from chalicelib.tables.base import Check, Key, in_chunks
-from chalicelib.tables.parts import Part
-from chalicelib.tables.transaction import MAX_ROWS, Locked, Transaction
-from chalicelib.tables.versioned import LOCK, Versioned
+from chalicelib.storage import fetching
+from chalicelib.storage.base import Check, Key, in_chunks
+from chalicelib.storage.parts import Part
+from chalicelib.storage.transaction import MAX_ROWS, Locked, Transaction
+from chalicelib.storage.versioned import LOCK, Versioned
 
 
 def require_free(rows: Iterable[Versioned]) -> None:

@@ -20,8 +20,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 
 from chalicelib.domain.errors import Stale
-from chalicelib.tables.base import Key, Table
-from chalicelib.tables.versioned import Versioned
+from chalicelib.storage.base import Key, Table
+from chalicelib.storage.versioned import Versioned
 
 Versions = dict[Key, int | None]
 """The version of each row when it was first read; none of what was not there."""

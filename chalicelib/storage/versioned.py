@@ -7,7 +7,7 @@ from typing import Self
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
-from chalicelib.tables.base import Check, Key, RawRow, Table
+from chalicelib.storage.base import Check, Key, RawRow, Table
 
 LOCK = "lock"
 
