@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from bench import tenant
-from chalicelib.services import keys
+from chalicelib.services.operator import keys
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection

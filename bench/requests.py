@@ -15,9 +15,9 @@ from app import app
 from bench import sharing
 from bench.tenant import SECRET, Tenant
 from chalicelib.domain.ids import new_id
-from chalicelib.services import signing_keys
-from chalicelib.services.server_key import server_key
-from chalicelib.services.sessions import ISSUER
+from chalicelib.services.operator import signing_keys
+from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from infra.local.events import Event, event_of

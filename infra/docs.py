@@ -16,7 +16,7 @@ from chalicelib.settings import settings
 from chalicelib.storage.base import Table, TimestampAttribute
 from chalicelib.storage.unversioned import is_unversioned
 from chalicelib.tables import catalogue
-from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 from infra.cloud import costs, pages
 from infra.endpoints import Served, every_endpoint
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from chalicelib.groups import GROUPS, Group
-from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,14 +16,14 @@ from typing import Any, get_args, get_type_hints
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import named_id
 from chalicelib.groups import GROUPS
-from chalicelib.services.description import FILE
+from chalicelib.services.operator.description import FILE
 from chalicelib.web import filters
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS, SESSION_COOKIE
-from chalicelib.web.endpoint import Route, View, as_is
 from chalicelib.web.filters import Filter, Takes
 from chalicelib.web.query import LARGEST_LIMIT, LARGEST_PAGE
 from chalicelib.web.reply import Bare, Moved, Picture, Reply
 from chalicelib.web.request import LONGEST_IDEMPOTENCY_KEY
+from chalicelib.web.route import Route, View, as_is
 from infra.endpoints import every_endpoint
 from infra.schemas import Schema, Schemas
 

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from chalicelib.objects.avatars import AVATARS, NOTES
-from chalicelib.services import keys, signing_keys
+from chalicelib.services.operator import keys, signing_keys
 from chalicelib.settings import settings
 from tests.storage import Contents, Storage
 

@@ -13,7 +13,7 @@ import hypothesis  # noqa: E402
 import pytest  # noqa: E402
 
 from chalicelib.domain import clock, deadline  # noqa: E402
-from chalicelib.services import sessions  # noqa: E402
+from chalicelib.services.sign_in import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import pace  # noqa: E402
 from chalicelib.storage.connection import connection  # noqa: E402

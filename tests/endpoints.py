@@ -11,7 +11,7 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import new_id
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
-from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
 from tests import make
 from tests.client import Client, Response

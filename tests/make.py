@@ -12,9 +12,9 @@ from chalicelib.domain import clock, resource_types, roles
 from chalicelib.domain.actor import Actor, Session
 from chalicelib.domain.ids import GpgkeyId, GroupId, ResourceId, RoleId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import signing_keys
-from chalicelib.services.sessions import ISSUER
-from chalicelib.services.users import new_user
+from chalicelib.services.operator import signing_keys
+from chalicelib.services.sign_in.sessions import ISSUER
+from chalicelib.services.users.users import new_user
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.claims import Claim

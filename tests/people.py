@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain import clock
-from chalicelib.services import signing_keys
-from chalicelib.services.users import new_user
+from chalicelib.services.operator import signing_keys
+from chalicelib.services.users.users import new_user
 from chalicelib.storage import reading
 from chalicelib.storage.base import every_table
 from chalicelib.tables.claims import Claim

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain import clock, roles
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import sessions
+from chalicelib.services.sign_in import sessions
 from chalicelib.tables.users import User
 from chalicelib.web.access import SESSION_COOKIE
 from tests import make, people

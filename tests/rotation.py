@@ -10,7 +10,7 @@ from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.private_keys import Place
 from chalicelib.domain import clock
 from chalicelib.domain.key_sets import KeySet, Step
-from chalicelib.services import rotation, signing_keys
+from chalicelib.services.operator import rotation, signing_keys
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from tests.conftest import Time
 

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.services import logins
+from chalicelib.services.sign_in import logins
 from tests import groups, handshake, make, people, shares
 from tests.client import Client, Response
 from tests.comments import commented

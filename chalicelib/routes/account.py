@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.bodies.account import LocaleBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services import account
+from chalicelib.services.users import account
 from chalicelib.tables.users import User
 from chalicelib.views import account as views
 from chalicelib.web.endpoint import Endpoints

@@ -17,16 +17,19 @@ from chalicelib.bodies.rules import UNSET
 from chalicelib.crypto import tokens
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
-from chalicelib.services import handshake, logins, people, sessions, signing_keys
-from chalicelib.services.handshake import KeyOwner, UnknownKey, WrongNonce
-from chalicelib.services.server_key import server_key
+from chalicelib.services.operator import signing_keys
+from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.sign_in import handshake, logins, sessions
+from chalicelib.services.sign_in.handshake import KeyOwner, UnknownKey, WrongNonce
+from chalicelib.services.users import people
 from chalicelib.settings import settings
 from chalicelib.views import auth as views
 from chalicelib.views import users as user_views
 from chalicelib.web import access
 from chalicelib.web.access import REFRESH_COOKIE, SESSION_COOKIE
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Bare, Moved, Reply, moved
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

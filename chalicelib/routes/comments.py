@@ -8,11 +8,13 @@ from chalicelib.bodies.comments import CommentBody, CommentEditBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import CommentId, ResourceId
-from chalicelib.services import comments, people
+from chalicelib.services.items import comments
+from chalicelib.services.users import people
 from chalicelib.storage.base import RawRow
 from chalicelib.views import comments as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import FavoriteId, ResourceId
-from chalicelib.services import favorites
+from chalicelib.services.items import favorites
 from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views import favorites as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
-from chalicelib.services import gpgkeys
+from chalicelib.services.users import gpgkeys
 from chalicelib.storage.base import RawRow
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.views import gpgkeys as views

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.transfers import GroupDeletion
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services import group_deletion
+from chalicelib.services.deletion import group_deletion
 from chalicelib.tables.resources import Resource
 from chalicelib.views import deletions as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

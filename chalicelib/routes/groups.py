@@ -7,9 +7,9 @@ from dataclasses import replace
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.groups import GroupBody, GroupUpdateBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services import group_dry_runs, group_lists, group_updates, groups
-from chalicelib.services.group_dry_runs import DryRun
-from chalicelib.services.group_lists import Details, Found, Wanted
+from chalicelib.services.groups import group_dry_runs, group_lists, group_updates, groups
+from chalicelib.services.groups.group_dry_runs import DryRun
+from chalicelib.services.groups.group_lists import Details, Found, Wanted
 from chalicelib.views import groups as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import ids

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.errors import Forbidden
-from chalicelib.services import healthcheck
-from chalicelib.services.healthcheck import Health
+from chalicelib.services.operator import healthcheck
+from chalicelib.services.operator.healthcheck import Health
 from chalicelib.views import healthcheck as views
 from chalicelib.web.endpoint import Endpoints
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain.actor import Access
-from chalicelib.services import description
+from chalicelib.services.operator import description
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Bare
 

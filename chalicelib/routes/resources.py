@@ -11,18 +11,20 @@ from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touc
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
-from chalicelib.services import permissions, resource_lists, resource_updates, resources
-from chalicelib.services.resource_lists import Permission, Wanted
-from chalicelib.services.resources import Seen
-from chalicelib.services.trees import OwnTrees
-from chalicelib.tables.disclosure import Undisclosed, disclose
+from chalicelib.services.access.disclosure import Undisclosed, disclose
+from chalicelib.services.items import resource_lists, resource_updates, resources
+from chalicelib.services.items.resource_lists import Permission, Wanted
+from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.trees import OwnTrees
+from chalicelib.services.sharing import permissions
 from chalicelib.views import resources as views
 from chalicelib.views.holders import Holders
 from chalicelib.views.permissions import permission_of
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either, flag, ids, one_id, one_of
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

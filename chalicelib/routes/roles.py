@@ -9,12 +9,13 @@ from chalicelib.bodies.roles import RoleBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.roles import Role
-from chalicelib.services import role_edits
-from chalicelib.services.role_edits import CountedRole
+from chalicelib.services.users import role_edits
+from chalicelib.services.users.role_edits import CountedRole
 from chalicelib.views import roles as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import flag
 from chalicelib.web.query import Options, Query
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services import secrets
-from chalicelib.tables.disclosure import Disclosed
+from chalicelib.services.access.disclosure import Disclosed
+from chalicelib.services.items import secrets
 from chalicelib.views import secrets as views
 from chalicelib.web.endpoint import Endpoints
 

@@ -6,11 +6,13 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.registration import EmailBody, RegistrationBody, SelfRegistrationBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.ids import UserId
-from chalicelib.services import registration, self_registration
+from chalicelib.services.sign_in import registration
+from chalicelib.services.users import self_registration
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
 from chalicelib.views import self_registration as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

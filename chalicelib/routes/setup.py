@@ -8,10 +8,11 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
 from chalicelib.domain.actor import Access, Caller
 from chalicelib.domain.ids import UserId
-from chalicelib.services import setup
-from chalicelib.services.people import Person
+from chalicelib.services.sign_in import setup
+from chalicelib.services.users.people import Person
 from chalicelib.views import users as views
-from chalicelib.web.endpoint import Endpoints, Handler, nothing
+from chalicelib.web.endpoint import Endpoints, Handler
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

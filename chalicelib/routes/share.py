@@ -6,17 +6,19 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.shares import ShareBody, SimulationBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services import permissions, share_search, shares, user_lists
-from chalicelib.services.shares import Simulation
+from chalicelib.services.sharing import permissions, share_search, shares
+from chalicelib.services.sharing.shares import Simulation
+from chalicelib.services.users import user_lists
 from chalicelib.views import gpgkeys
 from chalicelib.views import permissions as permission_views
 from chalicelib.views import share as views
 from chalicelib.views import users as user_views
 from chalicelib.views.holders import Holders
 from chalicelib.views.permissions import PermissionJson
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import search
 from chalicelib.web.query import Options, Query
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.transfers import UserDeletion
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services import user_deletion
+from chalicelib.services.deletion import user_deletion
 from chalicelib.views import deletions as views
-from chalicelib.web.endpoint import Endpoints, nothing
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.route import nothing
 
 endpoints = Endpoints(__name__)
 

@@ -10,16 +10,18 @@ from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
-from chalicelib.services import user_edits, user_lists, users
-from chalicelib.services.people import Person
-from chalicelib.services.user_lists import Wanted
+from chalicelib.services.sign_in import recovery
+from chalicelib.services.users import user_edits, user_lists, users
+from chalicelib.services.users.people import Person
+from chalicelib.services.users.user_lists import Wanted
 from chalicelib.views import gpgkeys
 from chalicelib.views import users as views
 from chalicelib.web import access
-from chalicelib.web.endpoint import Endpoints, nothing, text
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either, flag, ids, one_id, search
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
+from chalicelib.web.route import nothing, text
 
 endpoints = Endpoints(__name__)
 
@@ -130,7 +132,7 @@ def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> N
     """Send a person a new link, by mail."""
     if actor is not None and not actor.is_admin:
         raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
-    users.recover(actor, body, caller)
+    recovery.recover(actor, body, caller)
 
 
 @endpoints.route(

@@ -1,0 +1,1 @@
+"""DynamoDB, which nothing above knows: reading, transactions, changes of any size."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict, cast
 
-from chalicelib.services.departures import Obstacles
-from chalicelib.services.resources import Seen
+from chalicelib.services.deletion.departures import Obstacles
+from chalicelib.services.items.resources import Seen
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.resources import Resource
 from chalicelib.views import group_briefs

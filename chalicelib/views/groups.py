@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
-from chalicelib.services.group_dry_runs import DryRun
-from chalicelib.services.group_lists import Found, Seen
+from chalicelib.services.groups.group_dry_runs import DryRun
+from chalicelib.services.groups.group_lists import Found, Seen
 from chalicelib.storage.base import RawRow
 from chalicelib.views import gpgkeys as gpgkey_views
 from chalicelib.views import group_briefs

@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from urllib.parse import urlsplit
 
 from chalicelib.domain.addresses import EMAIL_DOMAINS
-from chalicelib.services.healthcheck import Health, KeyHealth
+from chalicelib.services.operator.healthcheck import Health, KeyHealth
 from chalicelib.settings import settings as environment
 from chalicelib.tables.settings import Setting
 from chalicelib.views.settings import VERSION

@@ -8,9 +8,9 @@ from typing import Literal, NotRequired, TypedDict
 from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
-from chalicelib.services.resources import Seen
+from chalicelib.services.access.disclosure import Disclosed
+from chalicelib.services.items.resources import Seen
 from chalicelib.storage.base import RawRow
-from chalicelib.tables.disclosure import Disclosed
 from chalicelib.tables.holdings import ROOT
 from chalicelib.views import favorites as favorite_views
 from chalicelib.views import permissions as permission_views

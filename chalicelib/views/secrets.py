@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.tables.disclosure import Disclosed
+from chalicelib.services.access.disclosure import Disclosed
 from chalicelib.views.shapes import Moment, Uuid
 
 

@@ -7,9 +7,9 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
 from chalicelib.domain.roles import Role
-from chalicelib.services.people import Person
-from chalicelib.services.roles import Known
-from chalicelib.services.user_lists import Listed
+from chalicelib.services.users.people import Person
+from chalicelib.services.users.roles import Known
+from chalicelib.services.users.user_lists import Listed
 from chalicelib.settings import settings
 from chalicelib.storage.base import RawRow
 from chalicelib.tables.users import User

@@ -9,7 +9,7 @@ from email.utils import formatdate
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden, Refusal, Unauthenticated
-from chalicelib.services import sessions
+from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
 from chalicelib.web.request import Request
 

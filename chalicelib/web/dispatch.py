@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import audit, deadline
@@ -29,7 +29,7 @@ from chalicelib.domain.errors import (
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
-from chalicelib.services import sessions
+from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
 from chalicelib.storage import decisions, operations, pace, reading
 from chalicelib.storage.creation import under
@@ -41,9 +41,7 @@ from chalicelib.web.envelope import Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
 from chalicelib.web.reply import Bare, Reply
 from chalicelib.web.request import SUFFIX, Request
-
-if TYPE_CHECKING:
-    from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 
 GPGAUTH_HEADERS = {
     "X-GPGAuth-Version": "1.3.0",

@@ -1,4 +1,4 @@
-"""An endpoint: a route that says who may call it, what it reads and what it answers.
+"""The endpoints of a routes module: each a function that Chalice calls, by the route it declares.
 
 The route function gets what it names as its parameters and nothing else: `actor` (who
 is signed in), `caller`, `body` (a `Draft`, checked when the service asks), `query`,
@@ -8,108 +8,16 @@ checked before.
 
 from __future__ import annotations
 
-import inspect
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from chalice.app import Blueprint, Response
 
-from chalicelib.domain.actor import Access
-from chalicelib.domain.errors import Refusal
 from chalicelib.web import dispatch
-from chalicelib.web.query import Options
-from chalicelib.web.request import SUFFIX, Request
+from chalicelib.web.request import Request
+from chalicelib.web.route import Route
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-View = Callable[..., Any]
-NO_OPTIONS = Options()
-_PARAMETER = re.compile(r"\{(\w+)\}")
-
-
-def as_is(value: Any) -> Any:
-    """The view of what is JSON already."""
-    return value
-
-
-def text(value: str) -> str:
-    """The view of a plain text."""
-    return value
-
-
-def nothing(_: Any) -> None:
-    """The view of an action that answers with its message alone."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Route:
-    """What an endpoint declares.
-
-    The OpenAPI description is made from the same values: the summary is the handler's
-    docstring, the body's schema the type its view returns (the handler, without a view).
-    """
-
-    method: str
-    path: str
-    action: str
-    access: Access
-    handler: Callable[..., Any]
-    view: View = as_is
-    shape: Any = None
-    """The type of the body, where neither the view nor the handler says it."""
-    body: type[Any] | None = None
-    query: Options = NO_OPTIONS
-    again: Callable[..., Any] | None = None
-    """Of an endpoint that makes something: returns what a request made, for whom repeats it with
-    its idempotency key. It gets what it names, as the route function does, and `made`."""
-    blocked: View | None = None
-    """Shows what stands in the way, where that is what the request is refused for."""
-    message: str | None = None
-    """Said on success; the usual sentence where none is given."""
-    denied: str | None = None
-    """Said to who is known and may not call this."""
-    unauthenticated: Refusal | None = None
-    """What an unknown caller gets, where it is not the usual refusal."""
-    ids: Mapping[str, str] = field(default_factory=dict)
-    """Said of an identifier in the path that is none, by its name."""
-    csrf: bool = True
-    """Whether a change by cookie or by a guest needs the CSRF pair."""
-    extends_session: bool = True
-    no_bearer: str | None = None
-    """Said to who brings an access token where only cookies count."""
-
-    @cached_property
-    def wants(self) -> frozenset[str]:
-        return frozenset(inspect.signature(self.handler).parameters)
-
-    @cached_property
-    def wants_again(self) -> frozenset[str]:
-        return frozenset(inspect.signature(self.again).parameters) if self.again else frozenset()
-
-    @cached_property
-    def path_names(self) -> tuple[str, ...]:
-        return tuple(_PARAMETER.findall(self.path))
-
-    @property
-    def group(self) -> str:
-        """Name of the routes module, which is how `groups.py` knows it."""
-        return self.handler.__module__.rpartition(".")[2]
-
-    @property
-    def ends_in_parameter(self) -> bool:
-        return self.path.removesuffix(SUFFIX).endswith("}")
-
-    def gateway_paths(self) -> tuple[str, ...]:
-        """The paths as API Gateway takes them: a parameter fills a whole segment.
-
-        A path that ends in a word is known with and without its suffix.
-        """
-        bare = self.path.removesuffix(SUFFIX)
-        if self.ends_in_parameter or not self.path.endswith(SUFFIX):
-            return (bare,)
-        return (self.path, bare)
 
 
 class Endpoints:

@@ -15,7 +15,7 @@ from chalicelib.crypto import private_keys
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
-from chalicelib.services import keys, rotation, tenants
+from chalicelib.services.operator import keys, rotation, tenants
 from chalicelib.settings import settings
 from chalicelib.storage.base import timestamp_text
 

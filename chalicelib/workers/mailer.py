@@ -11,7 +11,7 @@ from typing import Any
 
 from chalicelib.domain import deadline
 from chalicelib.post.ses import PATIENCE, NotSent, Ses
-from chalicelib.services import mails
+from chalicelib.services.operator import mails
 from chalicelib.settings import settings
 from chalicelib.tables.outbox import Mail
 from chalicelib.views.mails import render

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain import deadline
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 
 
 def handler(event: Any, context: Any) -> None:  # noqa: ARG001  the schedule has nothing to say

@@ -12,7 +12,8 @@ from http import HTTPStatus
 from app import app
 from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge
 from chalicelib.domain.ids import new_id
-from chalicelib.services import administrators, keys, sweeper, tenants
+from chalicelib.services.operator import keys, sweeper, tenants
+from chalicelib.services.users import administrators
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
 from chalicelib.tables.outbox import Mail

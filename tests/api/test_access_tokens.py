@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives import hashes, hmac, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services import signing_keys
-from chalicelib.services.sessions import ISSUER
+from chalicelib.services.operator import signing_keys
+from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from chalicelib.tables.users import User
 from tests.client import Client, Response

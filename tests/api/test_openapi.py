@@ -23,7 +23,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import UserId, named_id
-from chalicelib.services.description import FILE
+from chalicelib.services.operator.description import FILE
 from chalicelib.web.reply import Moved, Picture
 from infra.openapi import description, text
 from infra.schemas import Schemas

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 from infra.docs import DOCS
 from tests.client import Response
 from tests.endpoints import CSRF_PAIR, ROUTES, is_change, over

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services import logins
+from chalicelib.services.sign_in import logins
 from chalicelib.storage.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
 from chalicelib.tables.users import User

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import find_uuid, new_id
-from chalicelib.services import role_edits
+from chalicelib.services.users import role_edits
 from chalicelib.tables.settings import DELETED_ROLES, Setting
 from tests import handshake, make, people
 from tests.client import Client

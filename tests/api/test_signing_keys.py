@@ -15,8 +15,8 @@ from chalicelib.crypto import tokens
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.warm import PATIENCE, SECONDS
-from chalicelib.services import rotation, signing_keys
-from chalicelib.services.sessions import ISSUER
+from chalicelib.services.operator import rotation, signing_keys
+from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from tests import make

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import logins
+from chalicelib.services.sign_in import logins
 from chalicelib.storage import reading
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.gpgkeys import Gpgkey

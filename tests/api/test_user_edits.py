@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
-from chalicelib.services import logins
+from chalicelib.services.sign_in import logins
 from tests import make, people
 from tests.client import Client
 from tests.conftest import Time

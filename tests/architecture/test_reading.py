@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import chalicelib
-import chalicelib.services.keys
+import chalicelib.services.operator.keys
 from chalicelib.storage.base import every_table
 
 SOURCES = sorted(Path(chalicelib.__file__).parent.rglob("*.py"))

@@ -9,8 +9,9 @@ import pytest
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import NAMESPACE, named_id
-from chalicelib.web.endpoint import Endpoints, Route
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.envelope import UNKNOWN_ACTION
+from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
 from tests.endpoints import ROUTES, has_body, over
 

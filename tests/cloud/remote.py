@@ -13,7 +13,7 @@ from uuid import uuid4
 import requests
 
 from chalicelib.domain.actor import Access
-from chalicelib.web.endpoint import Route
+from chalicelib.web.route import Route
 from tests.client import Client, Response
 from tests.cloud.tenants import CloudTenant
 from tests.endpoints import CSRF_PAIR, is_protected

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain import clock
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.services import tenants
+from chalicelib.services.operator import tenants
 from infra.account import builds, cells, smoke
 from infra.account.registry import ACTIVE, RESERVED, Registry
 from infra.account.steps import Failed, carry_out

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from chalicelib.services import signing_keys
+from chalicelib.services.operator import signing_keys
 from infra.__main__ import main
 from infra.account.registry import ACTIVE, LEAVING, Registry
 from tests.rotation import named, own_place, require_clean

@@ -20,7 +20,7 @@ from tests.keys import KEYS
 from tests.served import PATIENCE, ROOT, Visitor, set_up, signed_in
 
 FOUND = """
-from chalicelib.services import keys, tenants
+from chalicelib.services.operator import keys, tenants
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
 

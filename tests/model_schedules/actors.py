@@ -124,8 +124,8 @@ def writer() -> None:
 def creator() -> None:
     """Add to what belongs to b, by a right that b gives as long as nobody has deleted it.
 
-    As `User.belongs_to` and `services/access.py` have it: the row says so as it stands, and an
-    operation that held it when it was read is not committed.
+    As `User.belongs_to` and `services/access/grants.py` have it: the row says so as it stands,
+    and an operation that held it when it was read is not committed.
     """
 
     def create(_: decisions.Versions) -> None:

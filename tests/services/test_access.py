@@ -13,7 +13,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, RoleId, UserId
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import access
+from chalicelib.services.access import grants
 from chalicelib.storage.base import Check
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
@@ -53,14 +53,14 @@ def thing(**types: PermissionType) -> Thing:
 def test_the_strongest_permission_counts():
     item = thing(me=READ, team=UPDATE, crew=READ, other=OWNER)
 
-    found = access.find_permission(ACTOR, item)
+    found = grants.find_permission(ACTOR, item)
 
     assert found is not None
     assert (found.aro_id, found.type) == (TEAM, UPDATE)
 
 
 def test_of_equal_permissions_the_actors_own_counts():
-    found = access.find_permission(ACTOR, thing(team=READ, me=READ))
+    found = grants.find_permission(ACTOR, thing(team=READ, me=READ))
 
     assert found is not None
     assert found.aro_id == ME
@@ -69,11 +69,11 @@ def test_of_equal_permissions_the_actors_own_counts():
 def test_groups_the_actor_is_not_in_give_nothing():
     stranger = replace(ACTOR, groups={})
 
-    assert access.find_permission(stranger, thing(team=OWNER, other=OWNER)) is None
+    assert grants.find_permission(stranger, thing(team=OWNER, other=OWNER)) is None
 
 
 def require(item: Thing | None, at_least: PermissionType):
-    return access.require(ACTOR, item, at_least, missing="Missing.", denied="Denied.")
+    return grants.require(ACTOR, item, at_least, missing="Missing.", denied="Denied.")
 
 
 @given(

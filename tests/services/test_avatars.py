@@ -14,7 +14,8 @@ from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import AvatarId, new_id
 from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
-from chalicelib.services import avatars, sweeper
+from chalicelib.services.operator import sweeper
+from chalicelib.services.users import avatars
 from chalicelib.settings import settings
 from tests import make, people
 from tests.beginning import remove_pictures

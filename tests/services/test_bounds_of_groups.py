@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.services.group_members import MOST_GROUPS, MOST_MEMBERS
+from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
 from tests import groups, make, people
 from tests.asks import changing, founding
 from tests.at_once import at_once, fewest_orders

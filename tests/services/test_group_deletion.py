@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from tests import groups, make, people
 from tests.at_once import Ask

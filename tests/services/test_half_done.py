@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 from tests import departures, groups, make, people, shares

@@ -13,8 +13,8 @@ import pytest
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain.armor import PRIVATE_KEY, Packet, Tag, read_block, read_packets
-from chalicelib.services.healthcheck import KeyHealth, key_health
-from chalicelib.services.server_key import server_key
+from chalicelib.services.operator.healthcheck import KeyHealth, key_health
+from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings
 from tests.conftest import Time
 from tests.crypto import forge

@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users import InvitationBody
 from chalicelib.domain import roles
 from chalicelib.domain.errors import Invalid, Stale
-from chalicelib.services import users
+from chalicelib.services.users import users
 from tests import hooks, make, people
 from tests.hooks import Failing, Killed, Killing
 from tests.meanwhile import Meanwhile

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import logins
+from chalicelib.services.sign_in import logins
 from tests import departures, groups, make, people
 from tests.asks import (
     changing,

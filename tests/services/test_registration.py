@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain import roles
-from chalicelib.services import administrators
+from chalicelib.services.users import administrators
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import ADMINISTRATORS
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting

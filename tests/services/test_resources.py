@@ -11,7 +11,7 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 from tests import make, people

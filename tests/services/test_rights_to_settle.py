@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.groups import WORKERS
-from chalicelib.services import administrators
+from chalicelib.services.users import administrators
 from tests import groups, make
 from tests.deaths import after_commit
 from tests.rights import rights_of_group

@@ -11,8 +11,8 @@ from chalicelib.bodies.openpgp import LONGEST_METADATA
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services import sweeper
-from chalicelib.services.access_lists import MOST_HOLDERS
+from chalicelib.services.operator import sweeper
+from chalicelib.services.sharing.access_lists import MOST_HOLDERS
 from chalicelib.storage import reading
 from chalicelib.storage.parts import Part
 from chalicelib.tables.group_items import GroupItem

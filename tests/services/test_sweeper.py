@@ -15,7 +15,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import AvatarId, new_id
 from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.settings import settings
 from chalicelib.storage import parts, reading
 from chalicelib.storage.operations import Change

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
-from chalicelib.services import tenants
+from chalicelib.services.operator import tenants
 from tests import hooks, make, people
 from tests.client import Client
 from tests.hooks import Failing

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.users import new_user
+from chalicelib.services.users.users import new_user
 from chalicelib.storage.base import every_table
 from chalicelib.storage.operations import Change
 from chalicelib.tables.claims import Claim

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, Invalid, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.services import sweeper
+from chalicelib.services.operator import sweeper
 from chalicelib.storage import operations, pace, reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.operations import Change

@@ -1,0 +1,67 @@
+"""Who may do what with which item: the answer, and the rows that make it true."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Forbidden, NotFound, Stale
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import memberships
+from chalicelib.storage import parts, reading
+from chalicelib.storage.base import Check, Grant
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.users import User
+
+
+class Item(Protocol):
+    """What carries an access list: a resource or, later, a folder."""
+
+    deleted: bool
+    permissions: Mapping[str, Permission]
+
+    def is_unchanged(self) -> Check: ...
+
+
+def find_permission(actor: Actor, item: Item) -> Permission | None:
+    """Return the strongest permission the actor has, his own before one of a group."""
+    held = (item.permissions.get(holder) for holder in (actor.id, *actor.groups))
+    return max((p for p in held if p is not None), key=lambda p: p.type, default=None)
+
+
+def require(
+    actor: Actor, item: Item | None, at_least: PermissionType, *, missing: str, denied: str
+) -> Grant:
+    """Return the grant that lets the actor, directly or through a group, do this.
+
+    Raises `NotFound(missing)` for what he cannot see, whether or not it exists, and
+    `Forbidden(denied)` for what he sees and may not do.
+    """
+    permission = None if item is None or item.deleted else find_permission(actor, item)
+    if item is None or permission is None:
+        raise NotFound(missing)
+    if permission.type < at_least:
+        raise Forbidden(denied)
+    if permission.aro_id == actor.id:
+        return Grant((item.is_unchanged(),))
+    return Grant((item.is_unchanged(), *_belongs_to(actor, GroupId(permission.aro_id))))
+
+
+def _belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
+    yield User.belongs_to(actor.id, group_id, actor.lock)
+    if actor.lock is not None and not actor.lock.is_committed:
+        yield parts.is_not_committed(actor.lock.operation)
+
+
+def require_same_groups(actor: Actor) -> None:
+    """Begin again if the actor has joined or left groups since the request began."""
+    user = reading.read([User.by_id(actor.id)]).find(User, actor.id)
+    if user is None or user.groups.keys() != actor.groups.keys():
+        raise Stale
+
+
+def user_holders(item: Item) -> set[UserId]:
+    """Return the users an item is shared with."""
+    return memberships.user_holders(item.permissions)

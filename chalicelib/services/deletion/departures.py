@@ -1,0 +1,205 @@
+"""Departures: what becomes of items when users or groups who have access go.
+
+What nobody else has access to is deleted. What others see stays, without those who go; and
+where it would stay without an owner, they do not go before it has been handed over.
+
+A resource of a deleted type counts like any other. Nobody can delete a type that is in use;
+of what a race has left, an owner stays all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any
+
+from chalicelib.bodies import transfers
+from chalicelib.bodies.draft import Draft
+from chalicelib.domain import ownership
+from chalicelib.domain.errors import Invalid, Stale
+from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.ownership import AccessList, Fates
+from chalicelib.services.access import memberships
+from chalicelib.services.groups.group_lists import Found, Seen
+from chalicelib.services.items import trees
+from chalicelib.services.sharing.permissions import Holders, read_holders
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, in_chunks
+from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.resources import Resource
+
+Items = Mapping[ResourceId, Resource]
+TRANSFER_REFUSED = "The transfer is not authorized"
+
+
+@dataclass(frozen=True)
+class Departure:
+    """Users and groups who go, the items they leave, and what is handed over."""
+
+    gone: frozenset[str]
+    item_ids: Sequence[ResourceId]
+    """What may name somebody who goes in its access list."""
+    items: Items | None
+    """What does; nothing where it is more than is held in memory."""
+    blocked: Items
+    """What would be left without an owner, if nothing was handed over."""
+    groups: Mapping[GroupId, Group]
+    """The groups in these access lists that stay."""
+    owners: Mapping[ResourceId, frozenset[str]] = field(default_factory=dict)
+    """Who is made an owner, by item."""
+
+    @property
+    def blocking(self) -> list[Resource]:
+        """What would be left without an owner."""
+        left = self._fates(self.blocked).blocking
+        return [self.blocked[ResourceId(id_)] for id_ in sorted(left)]
+
+    def pages(self) -> Iterator[Items]:
+        """The items, so many at once as are held in memory."""
+        if self.items is not None:
+            yield self.items
+            return
+        for page in in_chunks(list(self.item_ids), MOST_HELD):
+            yield _naming(_stored(page), self.gone)
+
+    def transferred(self, draft: Draft[Any]) -> Departure:
+        """The same with the owners a client names: of each item that blocks, and no other."""
+        entries = transfers.owners(draft)
+        if not entries:
+            return self
+        blocking = self.blocking
+        if not entries.are_for([item.id for item in blocking]):
+            raise Invalid(TRANSFER_REFUSED)
+        owners = {ResourceId(item.id): self._named(item, entries.ids) for item in blocking}
+        return replace(self, owners=owners)
+
+    def write(self, tx: Change, besides: Callable[[Items], None] | None = None) -> None:
+        """Write what becomes of the items, and let the groups that have access know.
+
+        `besides` writes what else each page of items asks for.
+        """
+        for items in self.pages():
+            self._write(tx, items)
+            if besides is not None:
+                besides(items)
+        for group in self.groups.values():
+            tx.then_update(group, Group.version.add(1))
+
+    def _write(self, tx: Change, items: Items) -> None:
+        """Write what becomes of some of the items, which are decided upon once more."""
+        fates = self._fates(items)
+        groups = {g for each in items.values() for g in memberships.group_holders(each.permissions)}
+        if fates.blocking or not groups <= self.groups.keys() | self.gone:
+            raise Stale  # others have access by now
+        for item_id, item in items.items():
+            if item_id in fates.deleted:
+                tx.then_update(item, *item.deletion())
+            else:
+                tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
+            for group_id in memberships.group_holders(item.permissions) & self.gone:
+                tx.then_delete(GroupItem.of(group_id, item_id))
+
+    def _fates(self, items: Items) -> Fates:
+        """What becomes of items once they have been handed over."""
+        owned: dict[str, AccessList] = {
+            id_: ownership.with_owners(_access(item), self.owners.get(id_, ()))
+            for id_, item in items.items()
+        }
+        return ownership.fates(owned, self.gone)
+
+    def _named(self, item: Resource, ids: Collection[str]) -> frozenset[str]:
+        """Those of the holders who stay that these permissions of the item are for."""
+        named = {holder for holder, each in item.permissions.items() if each.id in ids}
+        return frozenset(named - self.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacles:
+    """What has to be handed over first, with the people and groups that are shown with it."""
+
+    resources: Sequence[Resource]
+    """What would be left without an owner."""
+    holders: Holders
+    groups: Found
+    """What would be left without a manager."""
+    lonely: Sequence[Group]
+    """Groups without any other member: they would go too."""
+    personal: Collection[str] = ()
+    """Those of the resources that are in one user's tree alone."""
+
+
+def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[Departure, Rows]:
+    """Read the items, as far as they are shared with somebody who goes, and with them other rows.
+
+    Then the groups that have access too: each change of an access list is theirs as well. Of
+    items that are too many to be held, those are that stand in the way.
+    """
+    ids = [ResourceId(item_id) for item_id in item_ids]
+    first, *more = [*in_chunks(ids, MOST_HELD)] or [[]]
+    rows = reading.read([*map(Resource.by_id, first), *others])
+    pages = chain([_resources(rows, first)], map(_stored, more))
+    items: dict[ResourceId, Resource] = {}
+    blocked: dict[ResourceId, Resource] = {}
+    staying: set[GroupId] = set()
+    for page in pages:
+        items = _naming(page, gone)
+        fates = ownership.fates({id_: _access(each) for id_, each in items.items()}, gone)
+        blocked |= {ResourceId(id_): items[ResourceId(id_)] for id_ in fates.blocking}
+        for each in items.values():
+            staying |= memberships.group_holders(each.permissions)
+    groups = groups_by_id(staying.difference(gone))
+    kept = None if more else items
+    return Departure(frozenset(gone), ids, kept, blocked, groups), rows
+
+
+def _stored(item_ids: Sequence[ResourceId]) -> list[Resource]:
+    return _resources(reading.read(map(Resource.by_id, item_ids)), item_ids)
+
+
+def _resources(rows: Rows, item_ids: Iterable[ResourceId]) -> list[Resource]:
+    return [item for id_ in item_ids if (item := rows.find(Resource, id_))]
+
+
+def _naming(items: Iterable[Resource], gone: Collection[str]) -> dict[ResourceId, Resource]:
+    """Those of the items that name somebody who goes."""
+    return {
+        ResourceId(item.id): item
+        for item in items
+        if not (item.deleted or item.permissions.keys().isdisjoint(gone))
+    }
+
+
+def _access(item: Resource) -> AccessList:
+    return {holder: permission.type for holder, permission in item.permissions.items()}
+
+
+def groups_by_id(group_ids: Collection[str]) -> dict[GroupId, Group]:
+    rows = reading.read(map(Group.by_id, sorted(group_ids)))
+    found = ((group_id, rows.find(Group, group_id)) for group_id in group_ids)
+    return {GroupId(group_id): group for group_id, group in found if group}
+
+
+def obstacles(
+    resources: Sequence[Resource],
+    groups: Sequence[tuple[Group, Sequence[Membership]]] = (),
+    lonely: Sequence[Group] = (),
+) -> Obstacles:
+    """Read who is shown with what stands in the way."""
+    lists = [item.permissions for item in resources]
+    users = {user for each in lists for user in memberships.user_holders(each)}
+    users |= {UserId(member.user_id) for _, members in groups for member in members}
+    holders = {group for each in lists for group in memberships.group_holders(each)}
+    found = read_holders(users, holders)
+    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in resources})
+    return Obstacles(resources, found, _detailed(groups, found), lonely, personal)
+
+
+def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:
+    """Groups as they are shown with their members."""
+    seen = [Seen(group.serialize(), [m.serialize() for m in members]) for group, members in groups]
+    return Found(seen, users={id_: user.serialize() for id_, user in holders.users.items()})

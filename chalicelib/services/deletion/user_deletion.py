@@ -1,0 +1,232 @@
+"""Deletion of users: with one go his key, his memberships and all that he alone has access to."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from chalicelib.bodies import transfers
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.transfers import Entries, UserDeletion
+from chalicelib.domain import audit, clock, ownership
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
+from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
+from chalicelib.domain.ownership import Members
+from chalicelib.services.deletion import departures
+from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure
+from chalicelib.services.users import administrators, avatars, people
+from chalicelib.storage import operations, reading, unversioned
+from chalicelib.storage.base import Check
+from chalicelib.storage.operations import Begun, Change
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.users import User
+
+MISSING = "The user does not exist or has been already deleted."
+BLOCKED = "The user cannot be deleted."
+_SOLE_MANAGER = "They are the only manager of groups: name another manager first."
+_SOLE_OWNER = "They are the only owner of items that others have access to: hand these over first."
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaving:
+    """A user, his groups with their members, and the items he leaves."""
+
+    user: User
+    groups: Mapping[GroupId, Group]
+    members: Mapping[GroupId, Sequence[Membership]]
+    held: Sequence[ResourceId]
+    """All items he has access to."""
+    departure: Departure
+    promoted: Sequence[Membership] = ()
+    """Memberships in which others become managers."""
+
+    @property
+    def unmanaged(self) -> list[Group]:
+        """The groups that would be left without a manager."""
+        return [
+            group
+            for group_id, group in self.groups.items()
+            if ownership.is_only_manager(self.user.id, _managing(self.members[group_id]))
+            and all(each.group_id != group_id for each in self.promoted)
+        ]
+
+    @property
+    def lonely(self) -> list[Group]:
+        """The groups that nobody else belongs to: they go with him."""
+        return [group for id_, group in self.groups.items() if id_ in self.departure.gone]
+
+    def transferred(self, draft: Draft[Any]) -> _Leaving:
+        """The same with the managers and owners that a client names."""
+        managed = self._with_managers(transfers.managers(draft))
+        return replace(managed, departure=managed.departure.transferred(draft))
+
+    def require_free(self) -> None:
+        """Refuse where a group would be left without a manager, or an item without an owner."""
+        groups, resources = self.unmanaged, self.departure.blocking
+        if not groups and not resources:
+            return
+        sentences = [BLOCKED]
+        sentences += [_SOLE_MANAGER] if groups else []
+        sentences += [_SOLE_OWNER] if resources else []
+        members = [(group, self.members[GroupId(group.id)]) for group in groups]
+        raise Blocked(" ".join(sentences), departures.obstacles(resources, members, self.lonely))
+
+    def _with_managers(self, entries: Entries) -> _Leaving:
+        """The same with a manager for each group that lacks one, and for no other."""
+        if not entries:
+            return self
+        unmanaged = [group.id for group in self.unmanaged]
+        if not entries.are_for(unmanaged):
+            raise Invalid(f"{TRANSFER_REFUSED}.")
+        others = (
+            each
+            for group_id in unmanaged
+            for each in self.members[GroupId(group_id)]
+            if each.user_id != self.user.id
+        )
+        return replace(self, promoted=[each for each in others if each.id in entries.ids])
+
+
+def dry_run(actor: Actor, user: str) -> None:
+    """Say whether the user can be deleted, and do nothing."""
+    _read(_find(_require_deletable(actor, user))).require_free()
+
+
+def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
+    """Delete a user, and hand over what would be left without an owner or a manager.
+
+    They are gone with all they have in one change. It rests on every item that names them, on
+    the groups they belong to, and on nobody giving them anything meanwhile: it begins before
+    that is read for good. What can be refused is refused before, and writes nothing.
+    """
+    stored = _find(_require_deletable(actor, user))
+    _read(stored).transferred(draft).require_free()
+    with operations.begun(stored) as begun:
+        leaving = _read(begun.row).transferred(draft)
+        leaving.require_free()
+        with avatars.removed(begun.row):
+            _write(actor, leaving, begun)
+    audit.succeeded("deletion", actor, stored.id)
+
+
+def _require_deletable(actor: Actor, user: str) -> UserId:
+    user_id = find_uuid(user)
+    if user_id is None:
+        raise Invalid("The user identifier should be a valid UUID.")
+    if user_id == actor.id:
+        raise Invalid("You are not allowed to delete yourself.")
+    return UserId(user_id)
+
+
+def _find(user_id: UserId) -> User:
+    user = reading.read([User.by_id(user_id)]).find(User, user_id)
+    if user is None:
+        raise NotFound(MISSING)
+    if user.deleted:
+        raise NotFound(MISSING)
+    return user
+
+
+def _read(user: User) -> _Leaving:
+    """Read what the user has: their groups before the members, their holdings before the items.
+
+    The items of a group are theirs as well, also those that are about to be shared with it.
+    """
+    user_id = UserId(user.id)
+    groups, outlines = reading.together(
+        partial(departures.groups_by_id, user.groups), partial(Holding.outlines, user_id)
+    )
+    members, shared = _members_and_items_of(groups)
+    lonely = {
+        id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
+    }
+    held = sorted({ResourceId(row["item_id"]["S"]) for row in outlines} | shared)
+    departure, _ = departures.read({user_id, *lonely}, held)
+    staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
+    departure = replace(departure, groups={**departure.groups, **staying})
+    return _Leaving(user, groups, members, held, departure)
+
+
+def _members_and_items_of(
+    groups: Collection[GroupId],
+) -> tuple[dict[GroupId, Sequence[Membership]], set[ResourceId]]:
+    """Who belongs to these groups, and what is shared with any of them."""
+    if not groups:
+        return {}, set()
+    members = [partial(Membership.in_group, group_id) for group_id in groups]
+    items = [partial(GroupItem.ids_of, group_id) for group_id in groups]
+    found = reading.together(*members, *items)
+    shared = {ResourceId(item_id) for each in found[len(groups) :] for item_id in each}
+    return dict(zip(groups, found, strict=False)), shared
+
+
+def _managing(members: Sequence[Membership]) -> Members:
+    return {each.user_id: each.is_admin for each in members}
+
+
+def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
+    user = leaving.user
+    with Change(user, _deleted(user), within=begun) as tx:
+        tx.require(Check(user.key, user.as_read(*unversioned.names(User))))
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        if administrators.stays(user):
+            administrators.require_another(tx, user, _last(actor))
+        tx.delete(Claim.username(user.username, user.id))
+        if user.gpgkey_id:
+            tx.update(Gpgkey.by_id(user.gpgkey_id), *Gpgkey.deletion(), provided=Gpgkey.present())
+        tx.create(ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller))
+        _write_groups(tx, actor, leaving)
+        leaving.departure.write(tx)
+        for item_id in leaving.held:
+            tx.then_delete(Holding.of(UserId(user.id), item_id))
+
+
+def _last(actor: Actor) -> Refusal:
+    """What an administrator is told who alone would be left, and is about to go himself."""
+    row = people.by_id([actor.id]).get(actor.id)
+    if row is None or not (row.is_admin and row.may_sign_in(clock.now())):
+        return Stale()  # who is none any more is told that
+    return Invalid("The last active administrator cannot be deleted.")
+
+
+def _deleted(user: User) -> User:
+    deleted = user.copy()
+    deleted.deleted = True
+    deleted.groups = {}
+    deleted.avatar_id = deleted.avatar_created = None
+    deleted.session_epoch += 1
+    deleted.modified = clock.now()
+    return deleted
+
+
+def _write_groups(tx: Change, actor: Actor, leaving: _Leaving) -> None:
+    """Write that he leaves his groups, of which some go too and others get new managers."""
+    for group_id in leaving.groups:
+        tx.then_delete(Membership.of(group_id, leaving.user.id))
+    for group in leaving.lonely:
+        tx.then_delete(Claim.group(group.name, group.id))
+        tx.then_update(group, *group.deletion(actor.id))
+    _promote(tx, leaving.promoted)
+
+
+def _promote(tx: Change, memberships: Sequence[Membership]) -> None:
+    users = people.by_id(each.user_id for each in memberships)
+    for user_id, user in users.items():
+        own = [each for each in memberships if each.user_id == user_id]
+        if any(each.group_id not in user.groups for each in own):
+            raise Stale  # he has left since the members were read
+        managed = {
+            each.group_id: replace(user.groups[each.group_id], is_admin=True) for each in own
+        }
+        tx.then_update(user, *User.memberships(managed))
+        for each in own:
+            tx.then_update(each, Membership.is_admin.set(True))

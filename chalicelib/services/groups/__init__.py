@@ -1,0 +1,1 @@
+"""Groups: made, changed, listed, and what a change would do."""

@@ -1,0 +1,144 @@
+"""Groups as everybody who is signed in may see them, with their members where that is asked.
+
+Lists stay as DynamoDB sent them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Invalid, NotFound
+from chalicelib.domain.ids import GroupId, find_uuid
+from chalicelib.services.access import memberships
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import User
+
+MISSING = "The group does not exist."
+NO_ID = "The group id is not valid."
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which groups somebody asks for; all that is set must hold."""
+
+    users: frozenset[str] = frozenset()
+    """Users who all belong to the group."""
+    managers: frozenset[str] = frozenset()
+    """Users who all manage it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What is to be shown with each group."""
+
+    own: bool = False
+    """The membership of who asks."""
+    members: bool = False
+    users: bool = False
+    gpgkeys: bool = False
+    modifier: bool = False
+
+
+class Seen(NamedTuple):
+    row: RawRow
+    members: Sequence[RawRow] = ()
+    """Its memberships, where they have been read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Groups, and what is shown with them as far as it has been read."""
+
+    groups: Sequence[Seen]
+    own: RawRow | None = None
+    """The row of who asks, which tells of his memberships."""
+    users: Mapping[str, RawRow] = field(default_factory=dict)
+    gpgkeys: Mapping[str, RawRow] = field(default_factory=dict)
+
+
+def search(actor: Actor, wanted: Wanted, details: Details) -> Found:
+    """Return the groups somebody asks for, by name."""
+    asked = [User.by_id(user_id) for user_id in wanted.users | wanted.managers]
+    claims, rows = reading.together(
+        partial(Claim.of_kind, GROUP), partial(reading.read, [*asked, *_own(actor, details)])
+    )
+    ids = _narrowed(dict.fromkeys(claim.subject for claim in claims), wanted, rows)
+    keys = [Group.by_id(group_id) for group_id in ids]
+    groups = reading.read(keys)
+    found = [row for key in keys if (row := groups.raw(key)) and not row["deleted"]["BOOL"]]
+    return _with_details(found, rows.raw(User.by_id(actor.id)), details)
+
+
+def view(actor: Actor, group: str, details: Details) -> Found:
+    """Return one group."""
+    key = Group.by_id(require_id(group))
+    rows = reading.read([key, *_own(actor, details)])
+    row = rows.raw(key)
+    if row is None or row["deleted"]["BOOL"]:
+        raise NotFound(MISSING)
+    return _with_details([row], rows.raw(User.by_id(actor.id)), details)
+
+
+def require_id(group: str) -> GroupId:
+    group_id = find_uuid(group)
+    if group_id is None:
+        raise Invalid(NO_ID)
+    return GroupId(group_id)
+
+
+def _own(actor: Actor, details: Details) -> list[Key]:
+    return [User.by_id(actor.id)] if details.own else []
+
+
+def _narrowed(ids: Iterable[str], wanted: Wanted, rows: Rows) -> list[str]:
+    """Those of the groups that are wanted, by what is stored of the users who are asked for."""
+    theirs: list[AbstractSet[str]] = [
+        _memberships_of(rows, user_id).keys() for user_id in wanted.users
+    ]
+    theirs += [_managed_by(rows, user_id) for user_id in wanted.managers]
+    return [group_id for group_id in ids if all(group_id in each for each in theirs)]
+
+
+def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
+    entries = _memberships_of(rows, user_id).items()
+    return {group_id for group_id, entry in entries if entry["M"]["is_admin"]["BOOL"]}
+
+
+def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
+    """A user's memberships by group; somebody who is unknown has none."""
+    row = rows.raw(User.by_id(user_id))
+    return {} if row is None else row["groups"]["M"]
+
+
+def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
+    members = memberships.shown(groups) if details.members else [()] * len(groups)
+    seen = [Seen(*each) for each in zip(groups, members, strict=True)]
+    is_whole = partial(memberships.require_shown_whole, groups, members)
+    users, *_ = reading.together(
+        partial(_by_id, User, _users_in(seen, details)), *([is_whole] if details.members else [])
+    )
+    keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
+    return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
+
+
+def _users_in(seen: Iterable[Seen], details: Details) -> Iterator[str]:
+    for row, members in seen:
+        if details.modifier:
+            yield row["modified_by"]["S"]
+        if details.users:
+            yield from (member["user_id"]["S"] for member in members)
+
+
+def _by_id(table: type[User | Gpgkey], ids: Iterable[str]) -> dict[str, RawRow]:
+    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], row))
+    return dict(made)

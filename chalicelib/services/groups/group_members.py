@@ -1,0 +1,143 @@
+"""Who belongs to a group, as a request changes it entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, refused
+from chalicelib.domain import clock
+from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
+from chalicelib.services.groups.group_lists import Seen
+from chalicelib.storage.base import Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.groups import Group
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import Belonging, User
+
+Roster = dict[UserId, Belonging]
+"""The members of a group, each with his membership."""
+Items = Mapping[ResourceId, Resource]
+"""What is shared with a group."""
+
+MOST_GROUPS = 1_000
+"""Groups one user belongs to: their row has room for some more, besides all that else is in it."""
+MOST_MEMBERS = 5_000
+"""Users of one group: what is shared with it comes with a secret for each, in one request."""
+NOBODY = "The user does not exist."
+NO_MANAGER = {"at_least_one_group_manager": "A group manager must be provided."}
+_UNKNOWN = {"user_exists": NOBODY, "user_is_not_soft_deleted": NOBODY, "user_is_active": NOBODY}
+_DELETED = {"user_is_not_soft_deleted": NOBODY}
+_PENDING = {"user_is_active": NOBODY}
+_TWICE = {"group_user_unique": "The user is already a member of this group."}
+_IN_TOO_MANY = {"hasAtMost": f"The user should belong to at most {MOST_GROUPS} groups."}
+_TOO_MANY = {"hasAtMost": f"The group should contain at most {MOST_MEMBERS} users."}
+_NO_MEMBERSHIP = {"id": {"exists": "The membership does not exist."}}
+
+
+def add(roster: Roster, addition: Addition, users: Mapping[UserId, User]) -> None:
+    """Let a user join, who has completed the setup, is no member yet, and may be in one more."""
+    errors: dict[str, FieldErrors] = {}
+    user = users.get(addition.user_id)
+    if broken := broken_by(user):
+        errors["user_id"] = broken
+    elif user and len(user.groups) >= MOST_GROUPS:
+        errors["user_id"] = _IN_TOO_MANY
+    if addition.user_id in roster:
+        errors["group_id"] = _TWICE
+    if errors:
+        raise refused(addition.position, errors)
+    roster[addition.user_id] = Belonging(new_id(), addition.is_admin, clock.now())
+
+
+def change_roles(roster: Roster, changes: Iterable[RoleChange]) -> None:
+    """Promote, and then demote: the last manager may be replaced."""
+    for change in sorted(changes, key=lambda each: not each.is_admin):
+        user_id = _member(roster, change)
+        if roster[user_id].is_admin != change.is_admin:
+            roster[user_id] = replace(roster[user_id], is_admin=change.is_admin)
+            _require_manager(roster, change)
+
+
+def remove(roster: Roster, removals: Iterable[Removal]) -> None:
+    for removal in removals:
+        del roster[_member(roster, removal)]
+        _require_manager(roster, removal)
+
+
+def require_room(roster: Roster) -> None:
+    """Refuse a group of too many; due when all have left who leave."""
+    if len(roster) > MOST_MEMBERS:
+        raise Invalid(INVALID, {"groups_users": _TOO_MANY})
+
+
+def broken_by(user: User | None) -> FieldErrors:
+    """The rules a user breaks who may belong to no group; suspended ones may."""
+    if user is None:
+        return _UNKNOWN
+    if user.deleted:
+        return _DELETED
+    return {} if user.active else _PENDING
+
+
+def item(item_id: str) -> Key:
+    """Where an item is found that is shared with a group."""
+    return Resource.by_id(ResourceId(item_id))
+
+
+def items_among(rows: Rows, item_ids: Iterable[str]) -> Items:
+    found = (rows.find(Resource, item_id) for item_id in item_ids)
+    return {ResourceId(each.id): each for each in found if each}
+
+
+def unreached(items: Items, user: User, group_id: GroupId) -> list[ResourceId]:
+    """The items a user has access to neither himself nor through another group than this."""
+    holders = {user.id, *user.groups} - {group_id}
+    return [item_id for item_id, each in items.items() if holders.isdisjoint(each.permissions)]
+
+
+def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> None:
+    """Store a membership, new or changed, where the group has it and where the user has it.
+
+    The user's row comes last: what he reaches through the group is then there.
+    """
+    tx.then_put(_row(group_id, UserId(user.id), belonging))
+    tx.then_update(user, *User.membership(group_id, belonging))
+
+
+def erase(tx: Change, group_id: GroupId, user: User) -> None:
+    """Remove a membership. Of a large change, too, it ends with the commit."""
+    tx.then_update(user, *User.no_membership(group_id))
+    tx.then_delete(Membership.of(group_id, UserId(user.id)))
+
+
+def seen(group: Group, roster: Roster) -> Seen:
+    """A group as it is shown with these members."""
+    rows = [_row(GroupId(group.id), *each).serialize() for each in roster.items()]
+    return Seen(group.serialize(), rows)
+
+
+def _row(group_id: GroupId, user_id: UserId, belonging: Belonging) -> Membership:
+    return Membership(
+        group_id,
+        user_id,
+        id=belonging.id,
+        is_admin=belonging.is_admin,
+        created=belonging.created,
+    )
+
+
+def _member(roster: Roster, change: RoleChange | Removal) -> UserId:
+    found = (user for user, belonging in roster.items() if belonging.id == change.membership_id)
+    user_id = next(found, None)
+    if user_id is None:
+        raise refused(change.position, _NO_MEMBERSHIP)
+    return user_id
+
+
+def _require_manager(roster: Roster, change: RoleChange | Removal) -> None:
+    if not any(belonging.is_admin for belonging in roster.values()):
+        raise refused(change.position, {"is_admin": NO_MANAGER})

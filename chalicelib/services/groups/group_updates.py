@@ -1,0 +1,225 @@
+"""Updates of groups.
+
+A group's version guards who belongs to it, what is shared with it, and the access lists and
+secrets of that: what is decided here from one reading of all of it holds at the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from chalicelib.bodies import groups as bodies
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.groups import INVALID, Addition, Changes, GroupUpdateBody, Secrets, refused
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
+from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.services.groups import group_members, groups
+from chalicelib.services.groups.group_lists import MISSING, Found, require_id
+from chalicelib.services.groups.group_members import Items, Roster, item, items_among, unreached
+from chalicelib.services.users import people
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.operations import Change
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.users import Belonging, User
+
+DENIED = "You are not authorized to access that location."
+_NOT_WANTED = {"resource_id": {"only_missing": "No secret is wanted for this resource."}}
+_MISSING = {"secrets": {"all_missing": "The secrets of all resources gained are required."}}
+_SURPLUS = {"secrets": {"all_missing_only": "There are more secrets than resources gained."}}
+
+Messages = Mapping[ResourceId, str]
+"""The secrets somebody is given, by the item each is of."""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Asked:
+    """An update as far as the actor may ask for it."""
+
+    name: str | None
+    changes: Changes
+    secrets: Secrets
+
+    @property
+    def moves(self) -> bool:
+        """Whether somebody joins or leaves."""
+        return bool(self.changes.additions or self.changes.removals)
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A group, and what was read to decide about changes of it."""
+
+    group: Group
+    members: Roster
+    users: Mapping[UserId, User]
+    """The members, and who is to join."""
+    items: Items
+    """What is shared with the group, where somebody joins or leaves."""
+
+    @property
+    def id(self) -> GroupId:
+        return GroupId(self.group.id)
+
+
+def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
+    """Rename a group, and add, promote, demote and remove members: all of it or nothing.
+
+    Who joins is given, by a manager, a secret of exactly the items he did not reach before.
+    Who leaves loses what he reaches no other way. A manager stays; the name is no other
+    group's. No member who comes, goes or changes is deleted or moves elsewhere meanwhile.
+    """
+    row = require_changeable(actor, group)
+    asked = _asked(actor, row, draft)
+    stored = _read(actor, row, asked)
+    members, given = _decide(stored, asked)
+    changed = _renamed(actor, row, asked.name)
+    is_named = (changed.name, changed.modified_by) != (row.name, row.modified_by)
+    if is_named or members != stored.members:
+        _write(actor, stored, changed, members, given)
+        groups.tell(actor, row)
+    shown = {str(user_id): stored.users[user_id].serialize() for user_id in members}
+    return Found([group_members.seen(changed, members)], users=shown)
+
+
+def require_changeable(actor: Actor, group: str) -> Group:
+    """Return a group the actor may change."""
+    group_id = require_id(group)
+    row = reading.read([Group.by_id(group_id)]).find(Group, group_id)
+    if row is None:
+        raise NotFound(MISSING)
+    is_managed = actor.groups.get(group_id) and not row.deleted
+    if not (actor.is_admin or is_managed):
+        raise Forbidden(DENIED)
+    if row.deleted:
+        raise NotFound(MISSING)
+    return row
+
+
+def _asked(actor: Actor, group: Group, draft: Draft[GroupUpdateBody]) -> _Asked:
+    """Only managers add members, who bring the secrets; only administrators rename."""
+    changes, secrets = bodies.read_changes(draft), bodies.read_secrets(draft)
+    name = bodies.read_name(draft) if actor.is_admin else None
+    if not actor.groups.get(GroupId(group.id)):
+        changes = replace(changes, additions=[])
+    return _Asked(name, changes, secrets)
+
+
+def _read(actor: Actor, group: Group, asked: _Asked) -> _Stored:
+    """Read what the update is decided from: the group has been read before."""
+    members, item_ids = _read_members(actor, group, asked)
+    user_ids = {*members, *(addition.user_id for addition in asked.changes.additions)}
+    claims = [] if asked.name is None else [groups.claim_of(asked.name)]
+    rows = reading.read([*map(User.by_id, user_ids), *map(item, item_ids), *claims])
+    users, items = people.among(rows, user_ids), items_among(rows, item_ids)
+    if asked.name is not None and groups.is_taken(rows, asked.name, group.id):
+        raise Invalid(INVALID, {"name": groups.TAKEN})
+    return _Stored(group, members, users, items)
+
+
+def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, list[str]]:
+    """Who belongs to the group and, where that matters, what is shared with it.
+
+    Whether the actor manages the group was read with his own row: it is true under the group's
+    version when the group says so too.
+    """
+    group_id = GroupId(group.id)
+    item_ids = partial(GroupItem.ids_of, group_id) if asked.moves else list
+    found, items = reading.together(partial(Membership.in_group, group_id), item_ids)
+    members = {UserId(m.user_id): Belonging(m.id, m.is_admin, m.created) for m in found}
+    own = members.get(actor.id)
+    if bool(own and own.is_admin) != actor.groups.get(group_id, False):
+        raise Stale
+    return members, items
+
+
+def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Messages]]:
+    """The members as they will be, and the secrets of those who join."""
+    members, given = dict(stored.members), {}
+    for addition in asked.changes.additions:
+        group_members.add(members, addition, stored.users)
+        user_id = addition.user_id
+        needed = unreached(stored.items, stored.users[user_id], stored.id)
+        given[user_id] = _messages(addition, needed, asked.secrets.get(user_id, ()))
+    group_members.change_roles(members, asked.changes.roles)
+    group_members.remove(members, asked.changes.removals)
+    if asked.changes.additions:
+        group_members.require_room(members)
+    return members, given
+
+
+def _messages(
+    addition: Addition, needed: Collection[ResourceId], sent: Sequence[Mapping[str, Any]]
+) -> Messages:
+    """The secrets of somebody who joins: one of each item he gains, and of no other."""
+    wanted, messages = frozenset(needed), {}
+    for position, row in enumerate(sent):
+        item_id, data = bodies.read_secret(addition.position, position, row)
+        if item_id not in wanted:
+            raise bodies.secret_refused(addition.position, position, _NOT_WANTED)
+        messages[item_id] = data
+    if messages.keys() != wanted:
+        raise refused(addition.position, _MISSING)
+    if len(sent) > len(wanted):
+        raise refused(addition.position, _SURPLUS)
+    return messages
+
+
+def _renamed(actor: Actor, group: Group, name: str | None) -> Group:
+    """The group as it will be, in a copy: who names it again changes it, if another did before."""
+    renamed = group.copy()
+    if name is not None and (name, actor.id) != (group.name, group.modified_by):
+        renamed.name = name
+        renamed.modified = clock.now()
+        renamed.modified_by = actor.id
+    return renamed
+
+
+def _write(
+    actor: Actor,
+    stored: _Stored,
+    changed: Group,
+    members: Roster,
+    given: Mapping[UserId, Messages],
+) -> None:
+    with Change(stored.group, changed) as tx:
+        tx.require(_may_change(actor))
+        _claim(tx, stored.group, changed)
+        tx.create(ActionLog.of(changed.id, "Groups.updated", actor.id, actor.caller))
+        for user_id, belonging in members.items():
+            if belonging != stored.members.get(user_id):
+                _give(tx, actor, stored, user_id, given.get(user_id, {}))
+                group_members.write(tx, stored.id, stored.users[user_id], belonging)
+        for user_id in stored.members.keys() - members.keys():
+            group_members.erase(tx, stored.id, stored.users[user_id])
+            for item_id in unreached(stored.items, stored.users[user_id], stored.id):
+                tx.then_delete(Holding.of(user_id, item_id))
+
+
+def _may_change(actor: Actor) -> Check:
+    """That the actor is who he was; whether he manages the group, the group's version says."""
+    return (User.is_administrator if actor.is_admin else User.is_able)(actor.id, clock.now())
+
+
+def _claim(tx: Change, before: Group, after: Group) -> None:
+    """Exchange the claim of a name for another's. Written in another way it is the same."""
+    old, new = (Claim.group(each.name, each.id) for each in (before, after))
+    if old.value != new.value:
+        tx.delete(old)
+        tx.create(new, otherwise=Invalid(INVALID, {"name": groups.TAKEN}))
+
+
+def _give(tx: Change, actor: Actor, stored: _Stored, user_id: UserId, messages: Messages) -> None:
+    for item_id, data in messages.items():
+        secret = Holding.new_secret(data, actor.id, str(stored.items[item_id].secret_revision))
+        tx.then_put(Holding(user_id, item_id, **secret))

@@ -1,0 +1,112 @@
+"""Groups: how one comes to be. What becomes of it is `group_updates` and `group_deletion`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.groups import INVALID, Addition, GroupBody, NewMember, read_creation
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import FieldErrors, Invalid, Stale
+from chalicelib.domain.ids import GroupId, UserId, new_id
+from chalicelib.services.groups import group_members
+from chalicelib.services.groups.group_lists import Found
+from chalicelib.services.groups.group_members import Roster
+from chalicelib.services.users import people
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import User
+
+TAKEN = {"group_unique": "The name is already used by another group."}
+
+
+def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
+    """Store a new group with all its members, one of whom manages it.
+
+    Its name is no other group's, however it is written. Who is made a member is not deleted
+    meanwhile, and who makes the group is an administrator when it happens.
+    """
+    body = read_creation(draft)
+    rows = reading.read([claim_of(body.name), *(User.by_id(m.user_id) for m in body.groups_users)])
+    _require_fit(body, rows)
+    users = people.among(rows, [member.user_id for member in body.groups_users])
+    roster = _roster(body.groups_users, users)
+    group = _new_group(actor, body.name)
+    _write(actor, group, roster, users)
+    tell(actor, group)
+    return _found(group, roster, users.get(actor.id))
+
+
+def claim_of(name: str) -> Key:
+    """The claim by which a group of this name is found."""
+    return Claim.group(name, "").key
+
+
+def is_taken(rows: Rows, name: str, group_id: str | None = None) -> bool:
+    """Whether another group has the name; the rows have its claim, if there is one.
+
+    Who has it is looked at as well: the claim of a group that went with its only member goes
+    by a line of that change, and the group's row tells of it.
+    """
+    claim = rows.find(Claim, GROUP, claim_of(name).range_key)
+    if claim is None or claim.subject == group_id:
+        return False
+    group = reading.read([Group.by_id(claim.subject)]).find(Group, claim.subject)
+    if group is None or group.deleted:
+        raise Stale
+    return True
+
+
+def tell(actor: Actor, group: Group) -> None:
+    audit.succeeded("group-change", actor, group.id)
+
+
+def _require_fit(body: GroupBody, rows: Rows) -> None:
+    errors: dict[str, FieldErrors] = {}
+    if is_taken(rows, body.name):
+        errors["name"] = TAKEN
+    if not any(member.is_admin for member in body.groups_users):
+        errors["groups_users"] = group_members.NO_MANAGER
+    if errors:
+        raise Invalid(INVALID, errors)
+
+
+def _roster(members: Iterable[NewMember], users: Mapping[UserId, User]) -> Roster:
+    roster: Roster = {}
+    for position, member in enumerate(members):
+        addition = Addition(position, UserId(member.user_id), bool(member.is_admin))
+        group_members.add(roster, addition, users)
+    return roster
+
+
+def _new_group(actor: Actor, name: str) -> Group:
+    now = clock.now()
+    return Group(
+        new_id(), name=name, created=now, modified=now, created_by=actor.id, modified_by=actor.id
+    )
+
+
+def _write(actor: Actor, group: Group, roster: Roster, users: Mapping[UserId, User]) -> None:
+    with Change(None, group) as tx:
+        tx.makes(group.id)
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        claim = Claim.group(group.name, group.id)
+        tx.create(claim, otherwise=Invalid(INVALID, {"name": TAKEN}))
+        tx.create(ActionLog.of(group.id, "Groups.created", actor.id, actor.caller))
+        for user_id, belonging in roster.items():
+            group_members.write(tx, GroupId(group.id), users[user_id], belonging)
+
+
+def _found(group: Group, roster: Roster, own: User | None) -> Found:
+    by_user = {user_id: roster[user_id] for user_id in sorted(roster)}  # as they are stored
+    seen = [group_members.seen(group, by_user)]
+    if own is None:
+        return Found(seen)
+    own.groups = {**own.groups, group.id: roster[UserId(own.id)]}
+    return Found(seen, own.serialize())

@@ -1,0 +1,1 @@
+"""Resources with their secrets, favorites and comments: stored, changed, listed."""

@@ -1,0 +1,1 @@
+"""Encrypted descriptions of items: what is stored of them, and what settings allow."""

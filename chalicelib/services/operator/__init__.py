@@ -1,0 +1,1 @@
+"""What runs without a client: founding, mails, sweeping, health, keys of the service."""

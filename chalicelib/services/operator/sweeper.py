@@ -1,0 +1,52 @@
+"""The sweeper: ends what processes that died left behind. Runs every five minutes.
+
+What is five minutes old is nobody's work any more, as no request lasts half a minute. So
+nothing is left for longer than ten, but for what cannot be ended: the log names it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+
+from chalicelib.domain import audit, clock
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.rounds import FAILED
+from chalicelib.services.users import avatars
+from chalicelib.storage import operations
+
+LEFT_BEHIND = timedelta(minutes=5)
+_DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
+    "Operations.end": operations.sweep,
+    "Avatars.end": avatars.sweep,
+}
+
+
+class Unended(Exception):  # noqa: N818  it says what is so
+    """Something of what was left could not be ended; the log says what."""
+
+
+def sweep(left_for: timedelta = LEFT_BEHIND) -> None:
+    """Finish large changes that are committed, and remove what never was or is not any more.
+
+    Who is sure that nobody else is at work need not wait `left_for` so long. Each piece has its
+    turn; raises `Unended` after the last where one of them failed.
+    """
+    moment = clock.now() - left_for
+    results = [_swept(action, moment) for action in _DUTIES]
+    if any(FAILED in each for each in results):
+        raise Unended
+
+
+def _swept(action: str, moment: datetime) -> Counter[str]:
+    try:
+        found = _DUTIES[action](moment)
+    except Unavailable:  # no more is asked of storage that does not answer, or when it is too late
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, the other duties have their turn
+        audit.accident(error, action=action)
+        return Counter([FAILED])
+    for result, count in sorted(found.items()):
+        audit.write("sweep", action=action, result=result, writes=count)
+    return found

@@ -1,0 +1,57 @@
+"""Tenants: the very first administrator, whom nobody can invite."""
+
+from __future__ import annotations
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, InvitationBody
+from chalicelib.domain import clock, roles
+from chalicelib.domain.actor import Caller
+from chalicelib.domain.errors import Conflict, NotFound
+from chalicelib.domain.ids import UserId
+from chalicelib.services.users import invitations, users
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.settings import TENANT, Setting
+from chalicelib.tables.users import User
+
+
+def is_founded() -> bool:
+    return reading.find(Setting.named(TENANT)) is not None
+
+
+def found(username: str, first_name: str, last_name: str) -> str:
+    """Invite the first administrator; return the address that leads to his setup.
+
+    A tenant is founded once: the row that says so is created with the administrator, and
+    whoever tries again, or at the same moment, changes nothing.
+    """
+    profile = {"first_name": first_name, "last_name": last_name}
+    body = Draft(InvitationBody, {"username": username, "profile": profile}).read(INVALID)
+    administrator = users.new_user(body.username, first_name, last_name)
+    administrator.role_id = roles.ADMIN.id
+    founding = Setting(TENANT, value={"administrator": administrator.id}, modified=clock.now())
+    with Transaction() as tx:
+        tx.create(founding, otherwise=Conflict("The tenant has its administrator already."))
+        link = users.add(tx, administrator, None, Caller())
+    return link.address
+
+
+def link_again() -> str:
+    """Make another link for the first administrator, as long as he has not set up his account.
+
+    For who could not read the first one. That he is still waiting is a condition of the write,
+    so nobody gets a link into an account that is in use.
+    """
+    founding = reading.find(Setting.named(TENANT))
+    if founding is None:
+        raise NotFound("The tenant has no administrator yet.")
+    administrator = str(Setting.from_raw(founding).value["administrator"])
+    row = reading.find(User.by_id(administrator))
+    if row is None:
+        raise NotFound("The first administrator is not there any more.")
+    link = invitations.setup_link(User.from_raw(row), invitations.REMINDER)
+    has_set_up = Conflict("The first administrator has set up the account.")
+    with Transaction() as tx:
+        tx.require(User.is_waiting(UserId(administrator), clock.now()), otherwise=has_set_up)
+        link.add_to(tx)
+    return link.address

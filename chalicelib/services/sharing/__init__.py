@@ -1,0 +1,1 @@
+"""Who gets access to an item, and who loses it."""

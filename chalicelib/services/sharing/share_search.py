@@ -1,0 +1,71 @@
+"""The search for users and groups that something can be shared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.folding import folded
+from chalicelib.services.access import memberships
+from chalicelib.services.users import roles, user_lists
+from chalicelib.services.users.roles import Known
+from chalicelib.services.users.user_lists import Listed, Wanted
+from chalicelib.storage import reading
+from chalicelib.storage.base import RawRow
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.groups import Group
+from chalicelib.tables.memberships import Membership
+
+MOST = 25
+"""Users shown, and groups: who looks for others says more of their names."""
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    group: Group
+    members: list[Membership]
+
+
+def search(
+    actor: Actor,
+    text: str | None,
+    show: Callable[[RawRow, Known], Shown],
+    username: Callable[[Shown], str],
+) -> tuple[list[Listed[Shown, Any]], list[FoundGroup]]:
+    """Return whose names hold a text, the first by name; all, where there is none.
+
+    Users who have yet to set up cannot be shared with, so not even administrators find them.
+    """
+    ids, groups, known = reading.together(
+        user_lists.everybody, partial(Claim.of_kind, GROUP), roles.read
+    )
+    wanted = Wanted(search=text, is_active=True)
+    users, rows = reading.together(
+        partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
+    )
+    users.sort(key=lambda listed: folded(username(listed.user)))
+    return users[:MOST], _with_members(rows)
+
+
+def _groups(claims: Iterable[Claim], text: str | None) -> list[RawRow]:
+    """The first groups by name; claims hold names folded."""
+    wanted = folded(text or "")
+    ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
+    keys = [Group.by_id(group_id) for group_id in ids]
+    rows = reading.read(keys)
+    found = [row for key in keys if (row := rows.raw(key)) is not None]
+    return [row for row in found if not row["deleted"]["BOOL"]]
+
+
+def _with_members(groups: list[RawRow]) -> list[FoundGroup]:
+    members = memberships.shown(groups)
+    memberships.require_shown_whole(groups, members)
+    return [
+        FoundGroup(Group.from_raw(group), [Membership.from_raw(row) for row in rows])
+        for group, rows in zip(groups, members, strict=True)
+    ]

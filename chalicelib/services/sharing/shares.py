@@ -1,0 +1,190 @@
+"""Sharing: who has access to an item, and that each of them gets a secret with it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.resources import INVALID
+from chalicelib.bodies.shares import (
+    ShareBody,
+    SharedSecret,
+    SimulationBody,
+    permission_rows,
+    read_row,
+    secret_rows,
+)
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
+from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import memberships
+from chalicelib.services.access.memberships import Members
+from chalicelib.services.items.resources import Loaded, load
+from chalicelib.services.sharing import access_lists
+from chalicelib.services.sharing.access_lists import Candidates, Permissions
+from chalicelib.services.users import people
+from chalicelib.storage.base import Grant
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import User
+
+DENIED = "You are not authorized to share this resource."
+_ACCESS_DENIED = {"resource_id": {"has_resource_access": "Access denied."}}
+_SECOND = "A secret exists already for this user and resource."
+_TWICE = {"user_id": {"secret_unique": _SECOND, "secret_revision_unique": _SECOND}}
+_UNKNOWN = {"user_id": {"user_exists": "The user does not exist."}, **_ACCESS_DENIED}
+_DELETED = {"user_id": {"user_is_not_soft_deleted": "The user does not exist."}, **_ACCESS_DENIED}
+_INCOMPLETE = {
+    "secrets_provided": ("The secrets of all the users having access to the resource are required.")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Who would gain and who would lose access."""
+
+    added: list[UserId]
+    removed: list[UserId]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """An access list before and after, and what was read to decide on it."""
+
+    resource: Resource
+    grant: Grant
+    after: Permissions
+    members: Members
+    added_users: Collection[User]
+
+    @property
+    def had_access(self) -> set[UserId]:
+        return self.members.with_access(self.resource.permissions)
+
+    @property
+    def has_access(self) -> set[UserId]:
+        return self.members.with_access(self.after)
+
+
+def simulate(actor: Actor, resource_id: ResourceId, draft: Draft[SimulationBody]) -> Simulation:
+    """Say what a share with these permissions would do, and do nothing."""
+    plan = _plan(actor, resource_id, draft)
+    had, has = plan.had_access, plan.has_access
+    return Simulation(added=sorted(has - had), removed=sorted(had - has))
+
+
+def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> None:
+    """Change who has access, with a secret for exactly those who gain it.
+
+    Access list and holdings are one change. It rests on the version of the resource, on the
+    members of all groups in its list, and on the rows of the users who are added: none of
+    them is deleted meanwhile, and nobody joins a group without hearing of this.
+    """
+    plan = _plan(actor, resource_id, draft)
+    secrets = _secrets(plan, draft)
+    if plan.after == plan.resource.permissions and not secrets:
+        return
+    changed = plan.resource.copy()
+    changed.permissions = plan.after
+    with Change(plan.resource, changed) as tx:
+        tx.hold(plan.grant)
+        plan.members.raise_versions(tx)
+        tx.rest_on(*plan.added_users)
+        tx.create(ActionLog.of(resource_id, "Permissions.updated", actor.id, actor.caller))
+        _note_groups(tx, plan)
+        _write_holdings(tx, actor, plan, secrets)
+    audit.succeeded("share", actor, resource_id)
+
+
+def _plan(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> _Plan:
+    loaded = load(actor, resource_id, hidden_by_type=False)
+    grant = loaded.require(actor, PermissionType.OWNER, DENIED)
+    _require_shareable(loaded)
+    resource = loaded.resource
+    rows = permission_rows(draft)
+    named = access_lists.named(rows)
+    groups = memberships.group_holders(resource.permissions) | set(map(GroupId, named["Group"]))
+    members, found = memberships.read(groups, *map(User.by_id, sorted(named["User"])))
+    users = people.among(found, named["User"])
+    candidates = _candidates(members, users, found, groups)
+    after = access_lists.changed(resource.permissions, rows, candidates)
+    added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
+    return _Plan(resource, grant, after, members, added)
+
+
+def _require_shareable(loaded: Loaded) -> None:
+    if loaded.resource.metadata_key_type == "user_key":
+        raise Invalid("Resource metadata key type is invalid.")
+    if loaded.has_deleted_type:
+        raise NotFound("The resource types associated to this resource does not exist.")
+
+
+def _candidates(
+    members: Members, users: Mapping[UserId, User], found: Rows, groups: Collection[GroupId]
+) -> Candidates:
+    live = {user_id for user_id, user in users.items() if user.active and not user.deleted}
+    gone = {each for each in groups if found.raw(Group.by_id(each)) and each not in members.groups}
+    return Candidates(live, members.groups.keys(), gone | users.keys() - live)
+
+
+def _secrets(plan: _Plan, draft: Draft[Any]) -> dict[UserId, str]:
+    """The messages sent, by user: one for each who gains access, and for nobody without."""
+    had, has = plan.had_access, plan.has_access
+    secrets: dict[UserId, str] = {}
+    for position, row in secret_rows(draft).items():
+        secret = read_row("secrets", position, SharedSecret, row)
+        user_id = UserId(secret.user_id)
+        if user_id not in has:
+            raise _wrong_secret(position, _reason(user_id))
+        if user_id in secrets and user_id not in had:
+            raise _wrong_secret(position, _TWICE)
+        secrets[user_id] = secret.data
+    if has - had - secrets.keys():
+        raise NotFound(INVALID, {"secrets": _INCOMPLETE})
+    return secrets
+
+
+def _reason(user_id: UserId) -> FieldErrors:
+    """Why a secret is for nobody who has access."""
+    user = people.by_id([user_id]).get(user_id)
+    if user is None:
+        return _UNKNOWN
+    return _DELETED if user.deleted else _ACCESS_DENIED
+
+
+def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
+    return NotFound(INVALID, {"secrets": {position: errors}})
+
+
+def _note_groups(tx: Change, plan: _Plan) -> None:
+    """Let the groups that gain or lose access know by their items."""
+    before = memberships.group_holders(plan.resource.permissions)
+    after = memberships.group_holders(plan.after)
+    for group_id in after - before:
+        tx.then_put(GroupItem(group_id, plan.resource.id))
+    for group_id in before - after:
+        tx.then_delete(GroupItem.of(group_id, plan.resource.id))
+
+
+def _write_holdings(tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str]) -> None:
+    resource_id, revision = ResourceId(plan.resource.id), plan.resource.secret_revision
+    had, has = plan.had_access, plan.has_access
+    for user_id, data in secrets.items():
+        if user_id in had:
+            renewed = {"secret_data": data, "secret_modified": clock.now()}
+            actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
+            tx.then_update(Holding.of(user_id, resource_id), *actions)
+        else:
+            new = Holding.new_secret(data, actor.id, revision)
+            tx.then_put(Holding(user_id, resource_id, **new))
+    for user_id in had - has:
+        tx.then_delete(Holding.of(user_id, resource_id))

@@ -1,0 +1,1 @@
+"""How people get in: sign-in, sessions, setup, registration, recovery."""

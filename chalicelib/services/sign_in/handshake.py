@@ -1,0 +1,169 @@
+"""The GPG sign-in with a session cookie: three steps, told apart by what the client sends.
+
+Stage 0: the client has the server decrypt a nonce, and so knows the server.
+Stage 1: the server sends a nonce encrypted to the user's key.
+Stage 2: the client returns it in clear, once and within five minutes, and is signed in.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from chalicelib.crypto.openpgp import BadMessage, NotArmored
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Caller
+from chalicelib.domain.errors import Invalid, Refusal
+from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.roles import Role
+from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.sign_in import sessions, sources
+from chalicelib.services.users import roles
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.claims import FINGERPRINT, Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.tokens import LOGIN, Token, token_hash
+from chalicelib.tables.users import User
+
+NONCE_SECONDS = 300
+NONCE_LENGTH = 36
+PROTOCOL = "gpgauthv1.3.0"
+_FINGERPRINT = re.compile(r"[0-9A-F]{40}", re.ASCII)
+
+
+class UnknownKey(Refusal):
+    """There is nobody who could sign in with this key; the message says what is wrong."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(f"There is no user associated with this key. {reason}")
+
+
+class WrongNonce(Refusal):
+    """What should be the decrypted nonce is not one that is waited for."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOwner:
+    user: User
+    role: Role
+    gpgkey: Gpgkey
+    tally: Key | None = None
+    """The row that counts for the source of the request, where there is one."""
+
+
+def owner_of(keyid: object, caller: Caller) -> KeyOwner:
+    """Return who signs in with the key of this fingerprint; raises `UnknownKey`."""
+    if keyid is None or keyid == "":
+        raise UnknownKey("No key id set.")
+    fingerprint = keyid.upper() if isinstance(keyid, str) else ""
+    if not _FINGERPRINT.fullmatch(fingerprint):
+        raise UnknownKey("Invalid fingerprint.")
+    claim = Key(Claim, FINGERPRINT, fingerprint)
+    rows = reading.read([claim, *sources.record(caller)])
+    sources.require_patience(caller, rows)
+    found = rows.find(Claim, FINGERPRINT, fingerprint)
+    owner = _find_owner(found) if found else None
+    if owner is None:
+        sources.count_failure(caller)
+        raise UnknownKey("User not found.")
+    return replace(owner, tally=sources.tally(caller, rows))
+
+
+def open_nonce(armored: object) -> str | None:
+    """Stage 0: the nonce the client encrypted to us, or `None` where it holds anything else.
+
+    What is not a well-formed nonce is never repeated: we decrypt for nobody.
+    """
+    try:
+        text = server_key.get().open_nonce(armored)
+    except NotArmored:
+        raise Invalid("The server verify token is missing or invalid.") from None
+    except BadMessage:
+        return None
+    return text if find_nonce(text) else None
+
+
+def issue_nonce(owner: KeyOwner, caller: Caller) -> str:
+    """Stage 1: a nonce for the user, encrypted to their key and signed by ours.
+
+    It counts against its source until it is spent: whoever knows a fingerprint has us encrypt
+    and store for them.
+    """
+    nonce = new_id()
+    now = clock.timestamp()
+    text = f"{PROTOCOL}|{NONCE_LENGTH}|{nonce}|{PROTOCOL}"
+    try:
+        sealed = server_key.get().seal(text, owner.gpgkey.armored_key)
+    except BadMessage:  # the key can no longer be encrypted to
+        raise UnknownKey("User not found.") from None
+    with Transaction() as tx:
+        tx.create(
+            Token(
+                _nonce_hash(owner.user, nonce),
+                kind=LOGIN,
+                user_id=owner.user.id,
+                expires=now + NONCE_SECONDS,
+            )
+        )
+        sources.count(tx, caller)
+    return sealed
+
+
+def sign_in(owner: KeyOwner, result: object, caller: Caller) -> str:
+    """Stage 2: spend the nonce and open a session, together; return the cookie's value."""
+    nonce = find_nonce(result)
+    if nonce is None:
+        raise _refused(owner, caller)
+    user = owner.user
+    row, cookie = sessions.open_cookie(user)
+    login = _nonce_hash(user, nonce)
+    try:
+        with Transaction() as tx:
+            tx.update(
+                Token.by_hash(login),
+                Token.spent.set(clock.now()),
+                provided=Token.unspent(LOGIN, clock.timestamp()) & (Token.user_id == user.id),
+                otherwise=WrongNonce("The authentication failed."),
+            )
+            tx.update(
+                user,
+                User.last_logged_in.set(clock.now()),
+                provided=user.still_may_sign_in(clock.now()).condition,
+            )
+            tx.create(row)
+            sources.count_back(tx, owner.tally)
+    except WrongNonce:
+        raise _refused(owner, caller) from None
+    audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
+    return cookie
+
+
+def find_nonce(text: object) -> str | None:
+    """The identifier inside a well-formed nonce, as sent."""
+    parts = text.split("|") if isinstance(text, str) else []
+    if len(parts) != 4 or (parts[0], parts[1], parts[3]) != (PROTOCOL, "36", PROTOCOL):  # noqa: PLR2004
+        return None
+    return parts[2] if find_uuid(parts[2]) else None
+
+
+def _find_owner(claim: Claim) -> KeyOwner | None:
+    user_id = claim.owner or ""
+    rows = reading.read([User.by_id(user_id), Gpgkey.by_id(claim.subject), roles.KEY])
+    user, gpgkey = rows.find(User, user_id), rows.find(Gpgkey, claim.subject)
+    if user is None or gpgkey is None or gpgkey.deleted or user.gpgkey_id != gpgkey.id:
+        return None
+    if not user.may_sign_in(clock.now()):
+        return None
+    return KeyOwner(user, roles.of(rows).role_of(user.role_id), gpgkey)
+
+
+def _refused(owner: KeyOwner, caller: Caller) -> WrongNonce:
+    audit.write("sign-in", actor=owner.user.id, result="refused", request_id=caller.request_id)
+    sources.count_failure(caller)
+    return WrongNonce("The authentication failed.")
+
+
+def _nonce_hash(user: User, nonce: str) -> str:
+    return token_hash(LOGIN, f"{user.id}:{nonce}")

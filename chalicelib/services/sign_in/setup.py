@@ -1,0 +1,167 @@
+"""Setup and recovery: what a person does with the link he was sent.
+
+The setup stores the key, makes the user active and spends the link in one transaction:
+a link sets up one key, and a key belongs to one user forever.
+"""
+
+from __future__ import annotations
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.setup import AbortBody, CompletionBody
+from chalicelib.crypto import openpgp
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Caller
+from chalicelib.domain.errors import Invalid
+from chalicelib.domain.ids import UserId, new_id
+from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.users import people, roles
+from chalicelib.services.users.invitations import link_hash
+from chalicelib.services.users.people import Person
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.claims import Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.tokens import RECOVER, REGISTER, Token
+from chalicelib.tables.users import User
+
+BAD_TOKEN = "The authentication token is not valid."  # noqa: S105 - a message
+NO_SETUP = "The user does not exist or is already active or is disabled."
+NOT_ACTIVE = "The user does not exist, has not completed the setup or was deleted."
+NO_RECOVERY = "The user does not exist or is not active or is disabled."
+
+
+def start_setup(user_id: UserId, token: str) -> Person:
+    """Return the invited user whose link this is."""
+    found, row = _read_person(user_id, REGISTER, token)
+    if found is None or not _is_waiting(found.user):
+        raise Invalid(NO_SETUP)
+    _require_link(row, REGISTER)
+    return found
+
+
+def start_recovery(user_id: UserId, token: str) -> Person:
+    """Return the user who is known on another device and whose link this is."""
+    found, row = _read_person(user_id, RECOVER, token)
+    if found is None or not found.user.may_sign_in(clock.now()):
+        raise Invalid(NO_RECOVERY)
+    _require_link(row, RECOVER)
+    return found
+
+
+def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller) -> None:
+    """Store the person's key and make the user active."""
+    body = draft.read(BAD_TOKEN)
+    user, row = _read(user_id, REGISTER, body.token)
+    if user is None or not _is_waiting(user):
+        raise Invalid("The user does not exist, is already active or has been deleted.")
+    body.require_token()
+    if row is None or not row.is_live(REGISTER, clock.timestamp()):
+        raise Invalid(BAD_TOKEN)
+    key = openpgp.read_public_key(
+        body.require_key(), own_fingerprint=server_key.get().fingerprint, now=clock.now()
+    )
+    _store(user, row, _gpgkey(user_id, key), body.locale or user.locale, caller)
+
+
+def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
+    """Spend the link of a person who holds the user's key on a new device.
+
+    Nothing else changes: who has the key can sign in by it, and who has not cannot.
+    """
+    body = draft.read(BAD_TOKEN)
+    user, row = _read(user_id, RECOVER, body.token)
+    if user is None or not user.may_sign_in(clock.now()):
+        raise Invalid(NOT_ACTIVE)
+    fingerprint = openpgp.parse_public_key(body.require_key()).fingerprint
+    gpgkey = people.key_of(user)
+    if gpgkey is None or gpgkey.fingerprint != fingerprint:
+        raise Invalid("The key provided does not belong to given user.")
+    body.require_token()
+    _spend_recovery(user_id, _require_link(row, RECOVER))
+
+
+def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
+    """Spend the link of a person who has lost his key."""
+    token = draft.read(BAD_TOKEN).require_token()
+    user, row = _read(user_id, RECOVER, token)
+    if user is None or not user.may_sign_in(clock.now()):
+        raise Invalid(NOT_ACTIVE)
+    _spend_recovery(user_id, _require_link(row, RECOVER))
+
+
+def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
+    key = link_hash(kind, user_id, token.lower())
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
+    return rows.find(User, user_id), rows.find(Token, key)
+
+
+def _read_person(user_id: UserId, kind: str, token: str) -> tuple[Person | None, Token | None]:
+    """Return the same, and with the user his role."""
+    key = link_hash(kind, user_id, token.lower())
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY])
+    user = rows.find(User, user_id)
+    person = Person(user, roles.of(rows).role_of(user.role_id)) if user else None
+    return person, rows.find(Token, key)
+
+
+def _is_waiting(user: User) -> bool:
+    return not (user.active or user.deleted or user.is_suspended(clock.now()))
+
+
+def _require_link(row: Token | None, kind: str) -> Token:
+    if row is None or row.kind != kind:
+        raise Invalid(BAD_TOKEN)
+    if row.is_spent:
+        raise Invalid(BAD_TOKEN, {"token": {"isActive": "The token was used already."}})
+    if row.expires <= clock.timestamp():
+        raise Invalid(BAD_TOKEN, {"token": {"expired": "The token is expired."}})
+    return row
+
+
+def _spend_recovery(user_id: UserId, link: Token) -> None:
+    with Transaction() as tx:
+        tx.require(User.is_able(user_id, clock.now()))
+        _spend(tx, link, RECOVER)
+
+
+def _spend(tx: Transaction, link: Token, kind: str) -> None:
+    """Use the link up. Who finds it used meanwhile is told so when he is decided again."""
+    unspent = Token.unspent(kind, clock.timestamp())
+    tx.update(link, Token.spent.set(clock.now()), provided=unspent)
+
+
+def _store(user: User, link: Token, gpgkey: Gpgkey, locale: str | None, caller: Caller) -> None:
+    now, user_id = clock.now(), UserId(user.id)
+    setup = {"active": True, "gpgkey_id": gpgkey.id, "locale": locale, "modified": now}
+    taken = {"fingerprint": {"_isUnique": "The fingerprint is already in use."}}
+    with Transaction() as tx:
+        tx.update(user, *User.set_to(setup), provided=User.is_waiting(user_id, now).condition)
+        _spend(tx, link, REGISTER)
+        tx.create(
+            Claim.fingerprint(gpgkey.fingerprint, gpgkey.id, user.id),
+            otherwise=Invalid("The OpenPGP key data is not valid.", taken),
+        )
+        tx.create(gpgkey)
+        tx.create(ActionLog.of(user.id, "Users.activated", user.id, caller))
+    audit.write(
+        "setup", actor=user.id, object=gpgkey.id, result="success", request_id=caller.request_id
+    )
+
+
+def _gpgkey(user_id: UserId, key: openpgp.PublicKey) -> Gpgkey:
+    return Gpgkey(
+        new_id(),
+        user_id=user_id,
+        armored_key=key.armored_key,
+        bits=key.bits,
+        uid=key.uid,
+        key_id=key.key_id,
+        fingerprint=key.fingerprint,
+        type=key.type,
+        expires=key.expires,
+        key_created=key.key_created,
+        encryption_key_ids=set(key.encryption_key_ids),
+        created=clock.now(),
+        modified=clock.now(),
+    )

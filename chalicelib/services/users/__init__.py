@@ -1,0 +1,1 @@
+"""Users: invited, changed, listed, with their roles, keys and pictures."""

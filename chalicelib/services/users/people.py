@@ -1,0 +1,64 @@
+"""Users with all that is shown of them: profile, role, key and memberships."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from chalicelib.domain.ids import UserId
+from chalicelib.domain.roles import Role
+from chalicelib.services.users import roles
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.claims import USERNAME, Claim
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.users import User
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    user: User
+    role: Role
+    gpgkey: Gpgkey | None = None
+
+
+def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
+    """Return a user who is not deleted, with his key.
+
+    Who knows the identifier of the key gives it, and spares a round trip.
+    """
+    known = [] if gpgkey_id is None else [Gpgkey.by_id(gpgkey_id)]
+    rows = reading.read([User.by_id(user_id), roles.KEY, *known])
+    user = rows.find(User, user_id)
+    if user is None or user.deleted:
+        return None
+    role = roles.of(rows).role_of(user.role_id)
+    if gpgkey_id is None or user.gpgkey_id != gpgkey_id:
+        return Person(user, role, key_of(user))
+    return Person(user, role, rows.find(Gpgkey, gpgkey_id))
+
+
+def key_of(user: User) -> Gpgkey | None:
+    if not user.gpgkey_id:
+        return None
+    return reading.read([Gpgkey.by_id(user.gpgkey_id)]).find(Gpgkey, user.gpgkey_id)
+
+
+def everybody() -> list[User]:
+    """Return all users who are not deleted, by username, as the directory of claims has them."""
+    claims = Claim.of_kind(USERNAME)
+    rows = reading.read(User.by_id(claim.subject) for claim in claims)
+    users = (rows.find(User, claim.subject) for claim in claims)
+    return [user for user in users if user is not None and not user.deleted]
+
+
+def by_id(user_ids: Iterable[str]) -> dict[UserId, User]:
+    """Return users by identifier, deleted ones included."""
+    wanted = {user_id for user_id in user_ids if user_id}
+    return among(reading.read(User.by_id(user_id) for user_id in wanted), wanted)
+
+
+def among(rows: Rows, wanted: Iterable[str]) -> dict[UserId, User]:
+    """Return by identifier those of the users who are among rows that were read."""
+    found = {UserId(user_id): rows.find(User, user_id) for user_id in wanted}
+    return {user_id: user for user_id, user in found.items() if user is not None}
