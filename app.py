@@ -11,7 +11,7 @@ from typing import Any
 
 from chalice.app import Chalice
 
-from chalicelib.groups import served
+from chalicelib.endpoint_groups import served
 from chalicelib.settings import settings
 from chalicelib.web import dispatch
 from chalicelib.web.envelope import Answer

@@ -15,7 +15,7 @@ from bench.measure import Spread, paired
 from bench.requests import STARTS, Case, Requests
 from bench.tables import Table
 from bench.tenant import Tenant
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.settings import settings
 from chalicelib.tables.users import User
 

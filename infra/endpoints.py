@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
-from chalicelib.groups import GROUPS, Group
+from chalicelib.endpoint_groups import GROUPS, EndpointGroup
 from chalicelib.web.route import Route
 
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    group: Group
+    group: EndpointGroup
     route: Route
 
     @property
@@ -20,7 +20,7 @@ class Served:
         return f"{self.route.method} {self.route.path}"
 
 
-def every_endpoint(groups: Sequence[Group] = GROUPS) -> tuple[Served, ...]:
+def every_endpoint(groups: Sequence[EndpointGroup] = GROUPS) -> tuple[Served, ...]:
     return tuple(
         Served(group, route)
         for group in groups

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 OLDEST = (3, 11)
-OURS = frozenset({"app", "bench", "chalicelib", "infra"})
+OURS = frozenset({"app", "bench", "chalicelib", "infra", "integrity"})
 
 
 class NotInstalled(Exception):  # noqa: N818  it says what is so

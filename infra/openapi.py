@@ -15,7 +15,7 @@ from typing import Any, get_args, get_type_hints
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import named_id
-from chalicelib.groups import GROUPS
+from chalicelib.endpoint_groups import GROUPS
 from chalicelib.services.operator.description import FILE
 from chalicelib.web import filters
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS, SESSION_COOKIE

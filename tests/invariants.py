@@ -1,10 +1,10 @@
-"""What must hold after every step of every test: see `infra/invariants.py`."""
+"""What must hold after every step of every test: see `integrity/invariants.py`."""
 
 from __future__ import annotations
 
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
-from infra.invariants import violations
+from integrity.invariants import violations
 from tests.storage import Storage
 
 

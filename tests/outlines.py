@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
-from infra.settling import settled
+from integrity.settling import settled
 from tests.storage import Storage
 
 Outline = tuple[str, ...]

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from app import app
-from chalicelib.groups import GROUPS, Group
+from chalicelib.endpoint_groups import GROUPS, EndpointGroup
 from chalicelib.settings import settings
 from chalicelib.storage.connection import connection
 from tests.hooks import only_consistent_reads
@@ -24,7 +24,7 @@ _request: ContextVar[object] = ContextVar("_request", default=None)
 _GROUP_OF = {module: group for group in GROUPS for module in group.modules}
 
 
-def group_of(resource: str, method: str) -> Group | None:
+def group_of(resource: str, method: str) -> EndpointGroup | None:
     """The group that serves a route; none serves what is no endpoint."""
     entry = app.routes.get(resource, {}).get(method)
     if entry is None:
@@ -40,7 +40,7 @@ def rights_of(resource: str, method: str) -> Iterator[None]:
 
 
 @contextmanager
-def rights_of_group(group: Group | None) -> Iterator[None]:
+def rights_of_group(group: EndpointGroup | None) -> Iterator[None]:
     """The same of whatever a group's function does."""
     request = object()
 

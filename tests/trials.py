@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.storage.base import every_table
 from chalicelib.workers import sweeper
 from tests.client import Response

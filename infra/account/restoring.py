@@ -21,7 +21,7 @@ from infra.account.steps import Failed, Step
 from infra.cloud.tables import RECOVERY_DAYS, our_tables, table_id, tables
 from infra.cloud.template import Json
 from infra.cloud.tiers import TIERS
-from infra.invariants import violations
+from integrity.invariants import violations
 
 WORK = "restore"
 KEPT_DAYS = 7

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.groups import Right
+from chalicelib.endpoint_groups import Right
 from infra.cloud.roles import allow
 from infra.cloud.streams import READING
 from infra.cloud.template import Json, Resources, resource, sub

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from chalicelib.groups import GROUPS
+from chalicelib.endpoint_groups import GROUPS
 from infra.cloud import prices
 from infra.cloud.bundle import Bundle
 from infra.cloud.consumption import Consumption, recorded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from chalicelib.groups import GROUPS, WORKERS, Group
+from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup
 from infra.cloud.template import logical
 
 RUNTIME = "python3.11"
@@ -17,7 +17,7 @@ ONE_CORE = 1769
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    group: Group
+    group: EndpointGroup
     handler: str
     timeout: int
     """Seconds."""
@@ -66,12 +66,12 @@ class Function:
         return ONE_CORE if self.group.holds_private_keys else 1024
 
 
-def of_group(group: Group) -> Function:
+def of_group(group: EndpointGroup) -> Function:
     # The gateway waits for 29 seconds; so the function tells of a timeout before it does.
     return Function(group, "app.app", timeout=28, is_served=True)
 
 
-def of_worker(worker: Group) -> Function:
+def of_worker(worker: EndpointGroup) -> Function:
     [module] = worker.modules
     return Function(worker, f"chalicelib.workers.{module}.handler", timeout=240, is_served=False)
 

@@ -14,7 +14,7 @@ from http import HTTPStatus
 from typing import Any
 
 from chalicelib.domain.ids import named_id
-from chalicelib.groups import CATCH_ALL, GROUPS
+from chalicelib.endpoint_groups import CATCH_ALL, GROUPS
 from chalicelib.web.envelope import JSON_TYPE, SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.cloud.functions import Function, of_group
 from infra.cloud.template import Json, sub

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chalicelib.groups import Right
+from chalicelib.endpoint_groups import Right
 from infra.cloud.bundle import Bundle
 from infra.cloud.checks.rights import allowed_by, functions, tables
 from infra.cloud.quotas import CELL, OF_A_CELL, OF_A_TENANT, Quota

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from chalicelib.groups import Group, Right
+from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
 from infra.cloud.functions import Function
@@ -65,7 +65,7 @@ def allow(actions: Sequence[str], resources: Sequence[Json | str], **further: Js
     }
 
 
-def _rows(group: Group, epoch: int) -> Iterator[Json]:
+def _rows(group: EndpointGroup, epoch: int) -> Iterator[Json]:
     tables = our_tables()
     for right in Right:
         names = [name for name in tables if right in group.rights_to(name)]
@@ -82,7 +82,7 @@ def _rows(group: Group, epoch: int) -> Iterator[Json]:
         yield allow([f"dynamodb:{_INDEXED}"], indexes)
 
 
-def _objects(group: Group) -> Iterator[Json]:
+def _objects(group: EndpointGroup) -> Iterator[Json]:
     """Avatars, and the notes of their changes for who makes or ends changes."""
     is_changing = group.avatars != {"GetObject"}
     folders = (AVATARS, NOTES) if is_changing else (AVATARS,)
@@ -95,13 +95,13 @@ def _objects(group: Group) -> Iterator[Json]:
         yield allow([f"s3:{_LISTS}"], [arn("Objects")], Condition=only_notes)
 
 
-def _answers(group: Group) -> Iterator[Json]:
+def _answers(group: EndpointGroup) -> Iterator[Json]:
     """Answers too large to send. Their addresses are signed with this right to read them."""
     if group.leaves_answers:
         yield allow(["s3:GetObject", "s3:PutObject"], [sub(f"${{Objects.Arn}}/{ANSWERS}/*")])
 
 
-def _private_keys(group: Group) -> Iterator[Json]:
+def _private_keys(group: EndpointGroup) -> Iterator[Json]:
     actions = ["GetSecretValue"] if group.holds_private_keys else []
     if group.makes_private_keys:
         actions += ["DescribeSecret", "PutSecretValue"]
@@ -110,14 +110,14 @@ def _private_keys(group: Group) -> Iterator[Json]:
         yield allow(named, [ref(name) for name in SECRETS])
 
 
-def _stream(group: Group, epoch: int) -> Iterator[Json]:
+def _stream(group: EndpointGroup, epoch: int) -> Iterator[Json]:
     """Lambda reads the stream as the function it calls."""
     if group.follows:
         actions = [f"dynamodb:{action}" for action in READING]
         yield allow(actions, [stream(group.follows, epoch)])
 
 
-def _mails(group: Group) -> Iterator[Json]:
+def _mails(group: EndpointGroup) -> Iterator[Json]:
     """Mails from the tenant's address, be it verified by itself or with its domain."""
     if group.sends_mails:
         only_from = {"StringEquals": {"ses:FromAddress": ref("MailSender")}}
@@ -135,7 +135,7 @@ def _domain_of(parameter: str) -> Json:
     return {"Fn::Select": [1, {"Fn::Split": ["@", sub(f"${{{parameter}}}@")]}]}
 
 
-def _key(group: Group) -> Iterator[Json]:
+def _key(group: EndpointGroup) -> Iterator[Json]:
     """The tenant's key, but only in the hands of the services the function calls."""
     services = [sub(f"{name}.${{AWS::Region}}.amazonaws.com") for name in _services(group)]
     if services:
@@ -144,7 +144,7 @@ def _key(group: Group) -> Iterator[Json]:
         yield allow(actions, [arn("TenantKey")], Condition=through)
 
 
-def _services(group: Group) -> Iterator[str]:
+def _services(group: EndpointGroup) -> Iterator[str]:
     if group.reads or group.writes:
         yield "dynamodb"
     if group.avatars or group.leaves_answers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.settings import settings
 from chalicelib.storage.base import Table
 from chalicelib.tables import catalogue

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from chalicelib.groups import GROUPS
+from chalicelib.endpoint_groups import GROUPS
 from tests.client import Client
 from tests.conftest import START
 from tests.handshake import LOGIN, VERIFY, cookies_of, signed_in, step

@@ -293,7 +293,7 @@ def test_without_a_bucket_an_answer_is_refused_or_sent_and_never_cut(told, said)
         f"os.environ |= {told}\n"
         "from tests import make, storage\n"
         "from tests.api.test_large_answers import TOO_MANY, WITH_SECRETS, notes\n"
-        "from chalicelib.services import keys\n"
+        "from chalicelib.services.operator import keys\n"
         "from chalicelib.settings import settings\n"
         "with storage.opened():\n"
         "    keys.create_local(settings.key_folder)\n"

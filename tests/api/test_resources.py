@@ -425,7 +425,7 @@ def test_deployed_clients_may_use_255_characters():
         "from tests import environment; environment.prepare()\n"
         "from tests import make, storage\n"
         "from tests.resources import create, v4\n"
-        "from chalicelib.services import keys\n"
+        "from chalicelib.services.operator import keys\n"
         "from chalicelib.settings import settings\n"
         "with storage.opened():\n"
         "    keys.create_local(settings.key_folder)\n"

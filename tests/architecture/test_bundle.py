@@ -11,7 +11,7 @@ from zipfile import ZipFile
 
 import pytest
 
-from chalicelib.groups import GROUPS, WORKERS
+from chalicelib.endpoint_groups import GROUPS, WORKERS
 from infra.cloud.archive import pack
 from infra.cloud.bundle import LARGEST_LAYER, CannotBuild, build, built
 from infra.cloud.functions import FUNCTIONS

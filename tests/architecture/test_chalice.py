@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from chalice.cli.factory import CLIFactory
 
-from chalicelib.groups import Right
+from chalicelib.endpoint_groups import Right
 from infra.cloud.functions import ONE_CORE, RUNTIME
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 
 import chalicelib.routes
 from app import app
-from chalicelib.groups import CATCH_ALL, GROUPS, served
+from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, served
 from chalicelib.storage.base import every_table
 from infra.endpoints import every_endpoint
 from infra.openapi import description

@@ -8,7 +8,7 @@ from copy import deepcopy
 
 import pytest
 
-from chalicelib.groups import GROUPS, WORKERS
+from chalicelib.endpoint_groups import GROUPS, WORKERS
 from infra.cloud import quotas
 from infra.cloud.bundle import Bundle
 from infra.cloud.checks import CHECKS, findings, references

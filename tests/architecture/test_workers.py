@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import chalicelib.workers
-from chalicelib.groups import GROUPS, WORKERS, Right
+from chalicelib.endpoint_groups import GROUPS, WORKERS, Right
 from tests.architecture.test_groups import CHALICE_CLI, NOWHERE, OPENPGP, package_of
 
 ROOT = Path(__file__).parents[2]

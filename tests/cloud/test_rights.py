@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from chalicelib.groups import Group, Right
+from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
 from infra.cloud.functions import ALIAS, FUNCTIONS
@@ -39,7 +39,7 @@ ROW_OPERATIONS = {*ON_ROWS, *IN_BATCHES, "TransactGetItems", "TransactWriteItems
 @dataclass(frozen=True)
 class Role:
     name: str
-    group: Group
+    group: EndpointGroup
     caller: Caller
 
     def mistaken(self, service, attempts):
@@ -57,7 +57,7 @@ def role(request, acme):
     """A role of Acme's. The one that moves aliases has no business with anything that rests."""
     function = BY_NAME.get(request.param)
     name = acme.stack.resources[function.role if function else "ReleasesRole"]
-    group = function.group if function else Group(RELEASES, modules=())
+    group = function.group if function else EndpointGroup(RELEASES, modules=())
     with caller_with(name, acme.cloud) as caller:
         yield Role(request.param, group, caller)
 

@@ -11,7 +11,7 @@ from moto import mock_aws
 
 from chalicelib.crypto import private_keys
 from chalicelib.domain.errors import Unavailable
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import keys, signing_keys, tenants
 from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings

@@ -11,7 +11,7 @@ from botocore.config import Config
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.workers import mailer
 from infra.cloud.tables import tables

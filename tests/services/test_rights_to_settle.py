@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.users import administrators
 from tests import groups, make
 from tests.deaths import after_commit

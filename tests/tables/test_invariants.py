@@ -20,7 +20,7 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
-from infra.invariants import violations
+from integrity.invariants import violations
 from tests import make
 from tests.comments import commented
 from tests.hooks import Killed, Killing

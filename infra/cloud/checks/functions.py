@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib import settings
-from chalicelib.groups import GROUPS, WORKERS
+from chalicelib.endpoint_groups import GROUPS, WORKERS
 from infra.cloud.functions import RUNTIME
 from infra.cloud.reading import named, of_kind, texts
 from infra.cloud.template import Json

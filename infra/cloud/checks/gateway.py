@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chalicelib.groups import CATCH_ALL
+from chalicelib.endpoint_groups import CATCH_ALL
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.cloud.reading import named, of_kind, only
 from infra.cloud.template import Json

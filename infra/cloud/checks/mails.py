@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from chalicelib.groups import WORKERS
+from chalicelib.endpoint_groups import WORKERS
 from infra.cloud.checks.rights import functions, tables
 from infra.cloud.reading import as_list, named, of_kind
 from infra.cloud.streams import READING, TRIES

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from chalicelib.groups import GROUPS, WORKERS, Group, Right
+from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup, Right
 from infra.cloud.reading import as_list, named, of_kind
 from infra.cloud.streams import READING
 from infra.cloud.tables import our_tables
@@ -96,7 +96,7 @@ def keys_are_read_by_few(template: Json) -> Iterator[str]:
                 yield f"{group.name} may use the tenant's key by itself."
 
 
-def _services(group: Group) -> set[str]:
+def _services(group: EndpointGroup) -> set[str]:
     return {
         *("logs", "xray"),
         *(("dynamodb",) if group.reads or group.writes or group.scans else ()),
@@ -108,7 +108,7 @@ def _services(group: Group) -> set[str]:
     }
 
 
-def functions(template: Json) -> Iterator[tuple[Group, list[Json]]]:
+def functions(template: Json) -> Iterator[tuple[EndpointGroup, list[Json]]]:
     """Each function's group, and what its role allows."""
     for _, function in of_kind(template, "Lambda::Function"):
         group = _BY_NAME[function["FunctionName"]["Fn::Sub"].rpartition("}-")[2]]

@@ -20,7 +20,7 @@ class Right(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EndpointGroup:
     name: str
     modules: tuple[str, ...]
     """Routes modules served by the group's function; of a worker, the one that is it."""
@@ -73,7 +73,7 @@ _SHARED = frozenset({"resources", "holdings", "groups", "memberships", "group_it
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
 
 GROUPS = (
-    Group(
+    EndpointGroup(
         "auth",
         modules=("auth", "setup", "healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys"},
@@ -82,7 +82,7 @@ GROUPS = (
         writes=_SESSION,
         holds_private_keys=True,
     ),
-    Group(
+    EndpointGroup(
         "users",
         modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
@@ -91,7 +91,7 @@ GROUPS = (
         avatars=frozenset({"PutObject", "DeleteObject"}),
         leaves_answers=True,
     ),
-    Group(
+    EndpointGroup(
         "resources",
         modules=("resources", "share", "resource_types", "favorites", "comments"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
@@ -101,14 +101,14 @@ GROUPS = (
         writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
         leaves_answers=True,
     ),
-    Group(
+    EndpointGroup(
         "secrets",
         modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
         adds=_LOG,
         writes=_SESSION,
     ),
-    Group(
+    EndpointGroup(
         "groups",
         modules=("groups", "group_deletion"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
@@ -117,19 +117,19 @@ GROUPS = (
         writes=_SESSION | _SHARED | {"claims", "operations"},
         leaves_answers=True,
     ),
-    Group(
+    EndpointGroup(
         "settings",
         modules=("settings",),
         reads=_CALLER,
         writes=_SESSION,
     ),
-    Group("public", modules=("public", "avatars"), avatars=frozenset({"GetObject"})),
+    EndpointGroup("public", modules=("public", "avatars"), avatars=frozenset({"GetObject"})),
 )
 CATCH_ALL = "public"
 """The least privileged group: what no endpoint answers goes there."""
 
 WORKERS = (
-    Group(
+    EndpointGroup(
         "sweeper",
         modules=("sweeper",),
         reads=frozenset({"operations", "users", "groups", "resources"}),
@@ -140,7 +140,7 @@ WORKERS = (
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,
     ),
-    Group(
+    EndpointGroup(
         "founder",
         modules=("founder",),
         reads=frozenset({"settings", "users", "operations"}),
@@ -149,7 +149,7 @@ WORKERS = (
         holds_private_keys=True,
         makes_private_keys=True,
     ),
-    Group(
+    EndpointGroup(
         "mailer",
         modules=("mailer",),
         reads=frozenset({"outbox", "users", "claims", "operations"}),
@@ -163,7 +163,7 @@ WORKERS = (
 a function with rights of its own."""
 
 
-def served(name: str | None) -> tuple[Group, ...]:
+def served(name: str | None) -> tuple[EndpointGroup, ...]:
     """The group of that name, or every group where no name is given."""
     groups = tuple(group for group in GROUPS if name in (None, group.name))
     if not groups:

@@ -2,7 +2,7 @@
 
 For tests after each step, and for a restore before it is used: tables come back one by one
 and are then not one consistent cut. What counts is the state in which whoever meets the rows
-would find them: large changes that are committed count as applied (`infra/settling.py`).
+would find them: large changes that are committed count as applied (`integrity/settling.py`).
 
 The rules carry the numbers of the threat model; those about one answer (a reader sees no half,
 a request repeats) cannot be seen in the rows.
@@ -26,7 +26,7 @@ from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
-from infra.settling import settled
+from integrity.settling import settled
 
 Row = Mapping[str, Any]
 """A row with plain values; `None` where an attribute is absent."""

@@ -1,0 +1,1 @@
+"""What must always hold, over all rows. Not shipped with the functions."""
