@@ -33,7 +33,7 @@ help: ## list the commands
 setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
 
 serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NAME= LAST_NAME=, see README.md
-	@$(BIN)/python -m infra.local
+	@$(BIN)/python -m infra.local_server
 
 test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, ARGS= for pytest
 	$(ALONE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
@@ -66,10 +66,10 @@ format: $(DEVELOPING) ## format the code
 	$(BIN)/ruff check --fix
 
 openapi: $(DEVELOPING) ## write the OpenAPI description from the code
-	$(BIN)/python -m infra.openapi
+	$(BIN)/python -m infra.describe.openapi
 
 docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, iam.md and quotas.md from the code
-	$(BIN)/python -m infra.docs
+	$(BIN)/python -m infra.describe.docs
 
 build: $(DEVELOPING) ## write code, layer and templates for the cloud into build/
 	$(BIN)/python -m infra build

@@ -16,7 +16,7 @@ from chalicelib.services.operator import keys
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
-from infra.local.engine import Engine
+from infra.local_server.engine import Engine
 
 Message = dict[str, Any]
 

@@ -14,7 +14,7 @@ from bench.requests import CASES, WITH_RSA, Case, Requests
 from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.settings import settings
-from infra.local.events import Answer, Event
+from infra.local_server.events import Answer, Event
 from tests.hooks import Recorder
 
 RUNS = 60

@@ -1,13 +1,13 @@
-"""Writes the tenant into the journal that `python -m infra.local` will serve from."""
+"""Writes the tenant into the journal that `python -m infra.local_server` will serve from."""
 
 from __future__ import annotations
 
 import os
 
 from bench import tenant
-from infra.local.engine import Engine
-from infra.local.options import Options
-from infra.local.service import prepare
+from infra.local_server.engine import Engine
+from infra.local_server.options import Options
+from infra.local_server.service import prepare
 
 options = Options.read(os.environ)
 engine = Engine(options.data / "tables.db")

@@ -13,7 +13,7 @@ from bench.requests import Requests
 from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.settings import settings
-from infra.local.events import Event
+from infra.local_server.events import Event
 from tests.hooks import Recorder
 
 RUNS = 8

@@ -20,8 +20,8 @@ from chalicelib.services.operator.server_key import server_key
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.tables.tokens import BEARER, Token, token_hash
-from infra.local.events import Event, event_of
-from infra.local.routes import Routes
+from infra.local_server.events import Event, event_of
+from infra.local_server.routes import Routes
 from tests.keys import KEYS, challenge, message
 
 ROUTES = Routes(app.routes)

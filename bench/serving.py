@@ -151,7 +151,7 @@ def _last_stage(client: Client, key: Key) -> None:
 
 @contextmanager
 def serving(data: Path) -> Iterator[Client]:
-    """Run `python -m infra.local` on what was filled; yields a client once it serves."""
+    """Run `python -m infra.local_server` on what was filled; yields a client once it serves."""
     with _running({"PATH": os.environ["PATH"], "DATA": str(data), "PORT": "0"}) as url:
         client = Client(url, Tenant.read(data))
         client.server = client.ask("GET", "/auth/verify.json")[1]["keydata"]
@@ -160,9 +160,9 @@ def serving(data: Path) -> Iterator[Client]:
 
 @contextmanager
 def _running(env: dict[str, str]) -> Iterator[str]:
-    """Run `python -m infra.local`; yields its address once it serves."""
+    """Run `python -m infra.local_server`; yields its address once it serves."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "infra.local"],
+        [sys.executable, "-m", "infra.local_server"],
         cwd=surroundings.ROOT,
         env=env,
         stdout=subprocess.PIPE,
@@ -175,7 +175,7 @@ def _running(env: dict[str, str]) -> Iterator[str]:
         while "Ctrl-C" not in said:
             line = process.stdout.readline()
             if not line:
-                raise RuntimeError(f"infra.local ended before it served: {said}")
+                raise RuntimeError(f"infra.local_server ended before it served: {said}")
             said += line
         found = re.search(r"listens on (http://\S+),", said)
         assert found is not None, said

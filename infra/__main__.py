@@ -17,7 +17,7 @@ def main(words: Sequence[str] | None = None, account: Any = None) -> None:
     """Carry out a command; `account` makes the account of a region, which is one of AWS."""
     given = sys.argv[1:] if words is None else list(words)
     try:
-        load("infra.commands").carry_out(given, account)
+        load("infra.commands.run").carry_out(given, account)
     except NotInstalled as problem:
         _tell(given, str(problem))
 

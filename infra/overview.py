@@ -20,7 +20,7 @@ COMMANDS = {
     "offboard": "export a tenant and switch it off; after thirty days remove its data",
     "cost": "reckon what a tenant costs, idle and for a million requests of each kind",
 }
-"""What each is for; `infra/cloud/commands` has a module of each name."""
+"""What each is for; `infra/commands` has a module of each name."""
 _ABOUT = """\
 From the code of Keyhaven to tenants in the cloud.
 

@@ -9,9 +9,9 @@ from typing import Any
 from urllib.parse import quote
 
 from app import app
-from infra.local.events import event_of, http_of
-from infra.local.gateway import Context
-from infra.local.routes import Routes
+from infra.local_server.events import event_of, http_of
+from infra.local_server.gateway import Context
+from infra.local_server.routes import Routes
 from tests.rights import rights_of
 
 ROUTES = Routes(app.routes)

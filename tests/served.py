@@ -85,7 +85,7 @@ def started(folder: Path, *, dialect: str, **settings: str) -> Iterator[str]:
     """Serve from an empty `folder`; the link with which Ada, the first administrator, sets up."""
     with (folder / OUTPUT).open("wb") as screen:
         process = subprocess.Popen(
-            [sys.executable, "-m", "infra.local"],
+            [sys.executable, "-m", "infra.local_server"],
             cwd=ROOT,
             env=_environment(folder, dialect) | settings,
             stdout=screen,

@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from chalicelib.settings import settings
 from chalicelib.storage.base import Table, every_table, in_chunks
 from chalicelib.storage.connection import StorageConnection, connection
-from infra.local.engine import Engine
-from infra.local.limits import BATCH_WRITES
-from infra.local.mini import mini
-from infra.local.strict import Strict
+from infra.local_server.engine import Engine
+from infra.local_server.limits import BATCH_WRITES
+from infra.local_server.mini import mini
+from infra.local_server.strict import Strict
 from tests import dynamodb_local
 from tests.environment import ENGINE
 
@@ -53,7 +53,7 @@ class EmbeddedStorage(Engine):
 
 
 def _shallow(partitions: dict[str, Any]) -> dict[str, Any]:
-    """The same rows, of which none is ever changed in place (`infra/local/mini.py`)."""
+    """The same rows, of which none is ever changed in place (`infra/local_server/mini.py`)."""
     return {partition: dict(rows) for partition, rows in partitions.items()}
 
 

@@ -12,8 +12,8 @@ from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
 from chalicelib.storage.base import every_table
 from chalicelib.web.envelope import SECURITY_HEADERS
-from infra.local.events import event_of, http_of
-from infra.local.gateway import Context
+from infra.local_server.events import event_of, http_of
+from infra.local_server.gateway import Context
 from tests.client import ROUTES as GATEWAY
 from tests.client import Client, Response
 from tests.endpoints import CSRF_PAIR, ask, is_change, is_protected, over, path_of

@@ -14,7 +14,7 @@ import requests
 from chalicelib.crypto import private_keys
 from chalicelib.settings import settings
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
-from infra.cloud.tables import our_tables
+from infra.template.tables import our_tables
 from tests import hooks, people
 from tests.client import Client, Response
 from tests.hooks import ALWAYS, Failing

@@ -25,8 +25,8 @@ from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import UserId, named_id
 from chalicelib.services.operator.description import FILE
 from chalicelib.web.reply import Moved, Picture
-from infra.openapi import description, text
-from infra.schemas import Schemas
+from infra.describe.openapi import description, text
+from infra.describe.schemas import Schemas
 from tests.endpoints import ROUTES, has_body, is_change, is_protected, over, path_of
 from tests.hooks import Recorder
 

@@ -10,8 +10,8 @@ import pytest
 from app import app
 from chalicelib.storage import reading
 from chalicelib.tables.users import User
-from infra.local.events import event_of
-from infra.local.gateway import Context
+from infra.local_server.events import event_of
+from infra.local_server.gateway import Context
 from tests import make
 from tests.client import ROUTES as GATEWAY
 from tests.client import Client

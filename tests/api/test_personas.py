@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.web.route import Route
-from infra.docs import DOCS
+from infra.describe.docs import DOCS
 from tests.client import Response
 from tests.endpoints import CSRF_PAIR, ROUTES, is_change, over
 from tests.personas import NAMES, Persona, World, a_world

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from infra.docs import DOCS
+from infra.describe.docs import DOCS
 from infra.endpoints import every_endpoint
 from tests import make
 from tests.hooks import Recorder

@@ -12,11 +12,11 @@ from zipfile import ZipFile
 import pytest
 
 from chalicelib.endpoint_groups import GROUPS, WORKERS
-from infra.cloud.archive import pack
-from infra.cloud.bundle import LARGEST_LAYER, CannotBuild, build, built
-from infra.cloud.functions import FUNCTIONS
-from infra.cloud.layer import SERVICES
-from infra.cloud.symbols import blank
+from infra.bundle.archive import pack
+from infra.bundle.bundle import LARGEST_LAYER, CannotBuild, build, built
+from infra.bundle.layer import SERVICES
+from infra.bundle.symbols import blank
+from infra.template.functions import FUNCTIONS
 from tests import pictures
 
 NEVER_SHIPPED = {

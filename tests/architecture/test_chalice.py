@@ -9,7 +9,8 @@ import pytest
 from chalice.cli.factory import CLIFactory
 
 from chalicelib.endpoint_groups import Right
-from infra.cloud.functions import ONE_CORE, RUNTIME
+from infra.bundle.runtime import RUNTIME
+from infra.template.functions import ONE_CORE
 
 ROOT = Path(__file__).parents[2]
 

@@ -1,4 +1,4 @@
-"""What requests consume, as `infra/cloud/consumption.json` and so `docs/costs.md` say.
+"""What requests consume, as `infra/describe/consumption.json` and so `docs/costs.md` say.
 
 When a request costs more or less than it did: `RECORD=1` and this module write it down anew, then
 `make docs`.
@@ -14,11 +14,11 @@ from dataclasses import asdict
 
 import pytest
 
-from infra.cloud import costs, prices
-from infra.cloud.commands import cost
-from infra.cloud.consumption import RECORDED, Consumption, recorded
-from infra.cloud.tiers import PREMIUM, STANDARD, TRIAL
+from infra.commands import cost
+from infra.describe import costs, prices
+from infra.describe.consumption import RECORDED, Consumption, recorded
 from infra.endpoints import every_endpoint
+from infra.template.tiers import PREMIUM, STANDARD, TRIAL
 from tests import metering
 from tests.hooks import Recorder
 from tests.metering import Meter

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from chalicelib.storage.base import every_table
-from infra.docs import DOCS, PAGES
+from infra.describe.docs import DOCS, PAGES
 from tests.endpoints import ROUTES
 
 ROOT = DOCS.parent
@@ -43,7 +43,7 @@ def test_docstrings_of_attributes_are_shown():
     assert "Whether the user has completed the setup." in PAGES["tables.md"]()
 
 
-@pytest.mark.parametrize("module", ["infra.openapi", "infra.docs"])
+@pytest.mark.parametrize("module", ["infra.describe.openapi", "infra.describe.docs"])
 def test_what_is_written_does_not_depend_on_the_environment(module, tmp_path):
     """A tenant's settings would make the files differ from one machine to the next."""
     code = f"from {module} import *; import sys; sys.stdout.write({made(module)})"
@@ -61,7 +61,7 @@ def test_what_is_written_does_not_depend_on_the_environment(module, tmp_path):
 
 
 def made(module):
-    return "text()" if module == "infra.openapi" else "endpoints() + tables()"
+    return "text()" if module == "infra.describe.openapi" else "endpoints() + tables()"
 
 
 def test_the_glossary_is_in_order():

@@ -16,8 +16,8 @@ import chalicelib.routes
 from app import app
 from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, served
 from chalicelib.storage.base import every_table
+from infra.describe.openapi import description
 from infra.endpoints import every_endpoint
-from infra.openapi import description
 
 ROOT = Path(__file__).parents[2]
 NAMES = [group.name for group in GROUPS]

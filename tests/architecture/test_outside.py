@@ -59,7 +59,7 @@ def test_a_command_says_what_is_missing(words):
 
 
 def test_serving_says_what_is_missing():
-    code, shown, errors = said(module="infra.local")
+    code, shown, errors = said(module="infra.local_server")
 
     assert (code, shown) == (2, "")
     assert errors.startswith("Keyhaven needs 'uvicorn', which ")

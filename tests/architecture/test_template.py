@@ -9,16 +9,15 @@ from copy import deepcopy
 import pytest
 
 from chalicelib.endpoint_groups import GROUPS, WORKERS
-from infra.cloud import quotas
-from infra.cloud.bundle import Bundle
-from infra.cloud.checks import CHECKS, findings, references
-from infra.cloud.checks.rights import allowed_by, functions
-from infra.cloud.parameters import READ_BY_FUNCTIONS
-from infra.cloud.platform import platform
-from infra.cloud.reading import as_list, named, of_kind
-from infra.cloud.template import digest, merged, text
-from infra.cloud.tenant import tenant
-from infra.cloud.tiers import PREMIUM, STANDARD, TIERS, TRIAL
+from infra.bundle.bundle import Bundle
+from infra.checks import CHECKS, findings, quotas, references
+from infra.checks.reading import as_list, named, of_kind
+from infra.checks.rights import allowed_by, functions
+from infra.template.elements import digest, merged, text
+from infra.template.parameters import READ_BY_FUNCTIONS
+from infra.template.platform import platform
+from infra.template.tenant import tenant
+from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
 from tests.architecture.faults import FAULTS
 
 BUNDLE = Bundle("c" * 16, "d" * 16)

@@ -17,7 +17,7 @@ from botocore.credentials import Credentials as Signing
 from botocore.exceptions import ClientError
 from botocore.model import ServiceModel
 
-from infra.cloud.local.process import ACCOUNT, HOST, REGION, Credentials, LocalCloud
+from infra.local_cloud.process import ACCOUNT, HOST, REGION, Credentials, LocalCloud
 
 _REFUSED = ("AccessDenied", "AccessDeniedException", "AuthorizationError", "403")
 

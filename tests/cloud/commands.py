@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from infra.__main__ import main
-from infra.cloud.functions import FUNCTIONS
-from infra.cloud.local.account import LocalAccount
-from infra.cloud.local.process import LocalCloud
+from infra.local_cloud.account import LocalAccount
+from infra.local_cloud.process import LocalCloud
+from infra.template.functions import FUNCTIONS
 from tests.cloud.stacks import standing
 from tests.cloud.tenants import CloudTenant
 from tests.keys import KEYS

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.cloud import bundle
-from infra.cloud.local.process import LocalCloud, running
-from infra.cloud.stacks import write
+from infra.bundle import bundle
+from infra.checks.stacks import write
+from infra.local_cloud.process import LocalCloud, running
 from tests.clients.conftest import client_python, keyring, visit
 from tests.cloud.commands import Operator
 from tests.cloud.stacks import Cell, cell_of

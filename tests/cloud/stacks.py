@@ -8,16 +8,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.account.builds import PLATFORM
-from infra.cloud.api import STAGE
-from infra.cloud.bundle import Bundle
-from infra.cloud.local.amends import amend
-from infra.cloud.local.process import LocalCloud
-from infra.cloud.local.view import view
-from infra.cloud.reading import of_kind
-from infra.cloud.template import Json
-from infra.cloud.tenant import tenant
-from infra.cloud.tiers import STANDARD, Tier
+from infra.bundle.bundle import Bundle
+from infra.checks.reading import of_kind
+from infra.local_cloud.amends import amend
+from infra.local_cloud.process import LocalCloud
+from infra.local_cloud.view import view
+from infra.operate.builds import PLATFORM
+from infra.template.api import STAGE
+from infra.template.elements import Json
+from infra.template.tenant import tenant
+from infra.template.tiers import STANDARD, Tier
 
 NOWHERE = "https://nowhere.example"
 """What a tenant is told of its address before the gateway has given it one."""

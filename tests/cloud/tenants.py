@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from infra.cloud.functions import ALIAS
-from infra.cloud.local.process import LocalCloud
-from infra.cloud.template import Json
+from infra.local_cloud.process import LocalCloud
+from infra.template.elements import Json
+from infra.template.functions import ALIAS
 from tests.cloud.stacks import Cell, Stack
 from tests.keys import KEYS, Key
 from tests.served import Served, set_up

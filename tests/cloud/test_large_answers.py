@@ -18,8 +18,8 @@ import requests
 from botocore.config import Config
 
 from chalicelib.objects.answers import ANSWERS, SECONDS
-from infra.cloud.functions import FUNCTIONS
-from infra.cloud.local.process import REGION
+from infra.local_cloud.process import REGION
+from infra.template.functions import FUNCTIONS
 from tests.cloud.calls import caller_with
 from tests.cloud.remote import sign_in
 from tests.keys import message

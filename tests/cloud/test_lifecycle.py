@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.cloud.functions import ALIAS
-from infra.cloud.tiers import PREMIUM, TRIAL
+from infra.template.functions import ALIAS
+from infra.template.tiers import PREMIUM, TRIAL
 from tests.cloud.remote import Remote, sign_in
 from tests.cloud.stacks import find, remove
 from tests.cloud.tenants import found

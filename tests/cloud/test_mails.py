@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pytest
 import requests
 
-from infra.cloud.local.process import ACCOUNT
+from infra.local_cloud.process import ACCOUNT
 from tests.cloud.calls import caller_with, is_refused
 from tests.cloud.stacks import PATIENCE
 from tests.cloud.tenants import ADMINISTRATOR, FOUNDER, CloudTenant, call

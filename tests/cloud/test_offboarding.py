@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.account import leftovers
-from infra.account.leftovers import Leftovers
-from infra.account.registry import GONE, LEAVING, Registry
-from infra.cloud.functions import FUNCTIONS
-from infra.cloud.local.process import ACCOUNT, REGION
-from infra.cloud.stores import SECRETS
-from infra.cloud.tables import our_tables
+from infra.local_cloud.process import ACCOUNT, REGION
+from infra.operate import leftovers
+from infra.operate.leftovers import Leftovers
+from infra.operate.registry import GONE, LEAVING, Registry
+from infra.template.functions import FUNCTIONS
+from infra.template.stores import SECRETS
+from infra.template.tables import our_tables
 from tests.cloud.commands import ADA, steps_in
 from tests.cloud.people import store
 from tests.cloud.remote import answers, sign_in

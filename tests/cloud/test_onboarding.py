@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from infra.account import builds
-from infra.account.onboarding import Administrator, steps
-from infra.account.registry import ACTIVE, Entry, Registry
+from infra.operate import builds
+from infra.operate.onboarding import Administrator, steps
+from infra.operate.registry import ACTIVE, Entry, Registry
 from tests.cloud.commands import ADA, steps_in
 from tests.cloud.people import configured, read, store
 from tests.cloud.remote import Remote, sign_in

@@ -12,8 +12,8 @@ from zipfile import ZipFile
 
 import pytest
 
-from infra.cloud.functions import RUNTIME
-from infra.cloud.local.process import running
+from infra.bundle.runtime import RUNTIME
+from infra.local_cloud.process import running
 
 pytestmark = [
     pytest.mark.cloud,

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import pytest
 
 from chalicelib.tables.holdings import Holding
-from infra.account import builds, leftovers, restoring
-from infra.account.registry import Registry
-from infra.cloud.reading import of_kind
-from infra.cloud.tables import our_tables
+from infra.checks.reading import of_kind
+from infra.operate import builds, leftovers, restoring
+from infra.operate.registry import Registry
+from infra.template.tables import our_tables
 from tests.cloud.commands import steps_in
 from tests.cloud.people import change, read, store
 from tests.cloud.remote import Remote, answers, sign_in

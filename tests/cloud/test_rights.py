@@ -14,10 +14,10 @@ import pytest
 from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
-from infra.cloud.functions import ALIAS, FUNCTIONS
-from infra.cloud.local.process import ACCOUNT, REGION
-from infra.cloud.stores import SECRETS
-from infra.cloud.tables import index_names, our_tables
+from infra.local_cloud.process import ACCOUNT, REGION
+from infra.template.functions import ALIAS, FUNCTIONS
+from infra.template.stores import SECRETS
+from infra.template.tables import index_names, our_tables
 from tests.cloud.calls import Caller, caller_with, everything, is_refused
 
 pytestmark = pytest.mark.cloud

@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.ids import named_id
 from chalicelib.web.envelope import SECURITY_HEADERS, UNKNOWN_ACTION
-from infra.cloud import gateway
+from infra.template import gateway
 from tests.cloud.people import store
 from tests.cloud.remote import Remote, ask, sign_in
 from tests.endpoints import over, path_of, things_of

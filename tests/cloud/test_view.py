@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from infra.cloud.bundle import Bundle
-from infra.cloud.local.conditions import standing
-from infra.cloud.local.view import view
-from infra.cloud.platform import platform
-from infra.cloud.tenant import tenant
-from infra.cloud.tiers import TIERS
+from infra.bundle.bundle import Bundle
+from infra.local_cloud.conditions import standing
+from infra.local_cloud.view import view
+from infra.template.platform import platform
+from infra.template.tenant import tenant
+from infra.template.tiers import TIERS
 
 BUNDLE = Bundle("0" * 16, "1" * 16)
 TEMPLATES = {

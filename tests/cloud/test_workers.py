@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from infra.cloud.functions import ALIAS, FUNCTIONS
+from infra.template.functions import ALIAS, FUNCTIONS
 from tests.cloud.tenants import FOUNDER, call
 
 pytestmark = pytest.mark.cloud

@@ -20,17 +20,17 @@ from moto.logs.models import logs_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
-from infra.account import builds, cells, onboarding
-from infra.account.account import Account
-from infra.account.builds import Build
-from infra.account.onboarding import Administrator
-from infra.account.registry import Entry
-from infra.account.steps import carry_out
-from infra.cloud.bundle import Bundle
-from infra.cloud.platform import platform
-from infra.cloud.template import text
-from infra.cloud.tenant import tenant
-from infra.cloud.tiers import TIERS
+from infra.bundle.bundle import Bundle
+from infra.operate import builds, cells, onboarding
+from infra.operate.account import Account
+from infra.operate.builds import Build
+from infra.operate.onboarding import Administrator
+from infra.operate.registry import Entry
+from infra.operate.steps import carry_out
+from infra.template.elements import text
+from infra.template.platform import platform
+from infra.template.tenant import tenant
+from infra.template.tiers import TIERS
 from tests.client import Client
 from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
 

@@ -21,7 +21,7 @@ import botocore.handlers
 from botocore.exceptions import ClientError
 
 from chalicelib.workers import founder
-from infra.cloud.template import digest
+from infra.template.elements import digest
 
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"

@@ -9,13 +9,13 @@ import pytest
 
 from infra import overview
 from infra.__main__ import main
-from infra.cloud import stacks
-from infra.cloud.bundle import Bundle, CannotBuild
-from infra.cloud.commands import build
-from infra.cloud.lint import linted
-from infra.cloud.template import NO_VALUE, resource
-from infra.cloud.tiers import TIERS
-from infra.commands import COMMANDS
+from infra.bundle.bundle import Bundle, CannotBuild
+from infra.checks import stacks
+from infra.checks.lint import linted
+from infra.commands import build
+from infra.commands.run import COMMANDS
+from infra.template.elements import NO_VALUE, resource
+from infra.template.tiers import TIERS
 
 BUNDLE = Bundle("c" * 16, "d" * 16)
 

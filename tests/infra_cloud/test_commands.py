@@ -9,9 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from infra.__main__ import main
-from infra.account.registry import ACTIVE, Registry
-from infra.cloud.differences import differences
-from infra.commands import COMMANDS
+from infra.checks.differences import differences
+from infra.commands.run import COMMANDS
+from infra.operate.registry import ACTIVE, Registry
 
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 

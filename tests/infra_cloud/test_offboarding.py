@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from infra.account import leftovers, offboarding
-from infra.account.registry import GONE, LEAVING, Registry
-from infra.account.steps import Failed, carry_out
-from infra.cloud.functions import FUNCTIONS
-from infra.cloud.tables import our_tables
+from infra.operate import leftovers, offboarding
+from infra.operate.registry import GONE, LEAVING, Registry
+from infra.operate.steps import Failed, carry_out
+from infra.template.functions import FUNCTIONS
+from infra.template.tables import our_tables
 from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 

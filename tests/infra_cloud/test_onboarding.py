@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.services.operator import tenants
-from infra.account import builds, cells, smoke
-from infra.account.registry import ACTIVE, RESERVED, Registry
-from infra.account.steps import Failed, carry_out
+from infra.operate import builds, cells, smoke
+from infra.operate.registry import ACTIVE, RESERVED, Registry
+from infra.operate.steps import Failed, carry_out
 from tests import make, people
 from tests.client import Client
 from tests.keys import KEYS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from infra.account.registry import ACTIVE, GONE, RESERVED, Entry, Registry
-from infra.account.steps import Failed
+from infra.operate.registry import ACTIVE, GONE, RESERVED, Entry, Registry
+from infra.operate.steps import Failed
 
 ACME = Entry("acme", "123/eu", "standard", parameters={"Dialect": "clients"}, is_own=True)
 ANY = (ACTIVE, RESERVED)

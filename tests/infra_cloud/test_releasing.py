@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from infra.account import cells, releasing
-from infra.account.registry import ACTIVE, LEAVING, RESERVED, Entry, Registry
-from infra.account.steps import Failed, carry_out
+from infra.operate import cells, releasing
+from infra.operate.registry import ACTIVE, LEAVING, RESERVED, Entry, Registry
+from infra.operate.steps import Failed, carry_out
 
 
 def entry(name, **further):

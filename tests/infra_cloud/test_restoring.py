@@ -10,10 +10,10 @@ import pytest
 
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.outbox import Mail
-from infra.account import restoring
-from infra.account.registry import ACTIVE, Registry
-from infra.account.steps import Failed, carry_out
-from infra.cloud.tables import our_tables
+from infra.operate import restoring
+from infra.operate.registry import ACTIVE, Registry
+from infra.operate.steps import Failed, carry_out
+from infra.template.tables import our_tables
 from tests import make
 from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.fakes import REGION

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from infra.local.engine import Engine
+from infra.local_server.engine import Engine
 from tests.keys import KEYS
 from tests.served import PATIENCE, ROOT, Visitor, set_up, signed_in
 

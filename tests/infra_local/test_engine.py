@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from botocore.exceptions import ClientError
 
-from infra.local.engine import Engine
-from infra.local.journal import JournalInUse
+from infra.local_server.engine import Engine
+from infra.local_server.journal import JournalInUse
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
 
 ROOT = Path(__file__).parents[2]
@@ -265,7 +265,7 @@ def test_engines_in_one_process_do_not_know_each_other(stored):
 
 WRITER = """
 import sys
-from infra.local.engine import Engine
+from infra.local_server.engine import Engine
 from tests.infra_local.clients import create_table, open_client, put
 engine = Engine(__import__("pathlib").Path(sys.argv[1]))
 client = open_client()

@@ -11,8 +11,8 @@ import pytest
 import uvicorn
 from chalice.app import Chalice, Response
 
-from infra.local.gateway import BODY_LIMIT, Gateway
-from infra.local.protocol import LONGEST_TARGET, Protocol
+from infra.local_server.gateway import BODY_LIMIT, Gateway
+from infra.local_server.protocol import LONGEST_TARGET, Protocol
 
 JSON = ["application/json"]
 ANY = [

@@ -9,8 +9,8 @@ import pytest
 
 from chalicelib.storage import reading
 from chalicelib.tables.settings import Setting
-from infra.local import mini
-from infra.local.engine import Engine
+from infra.local_server import mini
+from infra.local_server.engine import Engine
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client
 
 ADA = {":k": {"S": "ada"}}

@@ -6,7 +6,7 @@ from email.policy import default
 
 import pytest
 
-from infra.local.mail import PostOffice
+from infra.local_server.mail import PostOffice
 
 
 @dataclass

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from infra.local.routes import CATCH_ALL, Routes
+from infra.local_server.routes import CATCH_ALL, Routes
 
 ROUTES = Routes(
     [

@@ -15,8 +15,8 @@ from statistics import median
 
 import pytest
 
-from infra.local.engine import Engine
-from infra.local.options import CannotServe, Options
+from infra.local_server.engine import Engine
+from infra.local_server.options import CannotServe, Options
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 def serve(**environment):
     """Start serving where it cannot: what it says, and its exit code."""
     finished = subprocess.run(
-        [sys.executable, "-m", "infra.local"],
+        [sys.executable, "-m", "infra.local_server"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "PORT": "0", **environment},
         capture_output=True,
@@ -89,7 +89,7 @@ def test_an_unknown_dialect_is_one_clear_line(tmp_path):
 def served(data):
     """The address of a service that really runs, and the process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "infra.local"],
+        [sys.executable, "-m", "infra.local_server"],
         cwd=ROOT,
         env={"PATH": os.environ["PATH"], "PORT": "0", "DATA": str(data)},
         stdout=subprocess.PIPE,

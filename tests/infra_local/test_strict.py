@@ -8,8 +8,8 @@ from moto import mock_aws
 from moto.core.models import patch_client
 
 from chalicelib.settings import settings
-from infra.local.engine import Engine
-from infra.local.strict import Strict
+from infra.local_server.engine import Engine
+from infra.local_server.strict import Strict
 from tests.environment import ENGINE
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
 

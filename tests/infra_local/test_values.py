@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from infra.local import values
-from infra.local.engine import Engine
-from infra.local.values import SharedValues
+from infra.local_server import values
+from infra.local_server.engine import Engine
+from infra.local_server.values import SharedValues
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
 
 KIND = {"S": "mail"}

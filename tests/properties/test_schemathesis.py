@@ -29,9 +29,9 @@ from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
 from chalicelib.storage import reading
 from chalicelib.tables.users import User
-from infra.local.events import event_of, http_of
-from infra.local.gateway import Context
-from infra.openapi import description
+from infra.describe.openapi import description
+from infra.local_server.events import event_of, http_of
+from infra.local_server.gateway import Context
 from tests import make
 from tests.client import ROUTES as GATEWAY
 from tests.endpoints import CSRF_PAIR, ROUTES, is_protected, things_of

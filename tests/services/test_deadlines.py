@@ -20,7 +20,7 @@ from chalicelib.objects.storage import Bucket
 from chalicelib.storage.connection import LONGEST_CALL, Json, Send
 from chalicelib.web.dispatch import DECISIONS
 from chalicelib.workers import mailer, sweeper
-from infra.cloud.functions import FUNCTIONS
+from infra.template.functions import FUNCTIONS
 from tests import groups, make
 from tests.environment import ENGINE
 from tests.hooks import (

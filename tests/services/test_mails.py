@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.workers import mailer
-from infra.cloud.tables import tables
+from infra.template.tables import tables
 from tests import hooks, make, people
 from tests.client import Client
 from tests.hooks import Failing, Killed, PartialBatch, kill_points

@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 from app import app
 from chalicelib.storage.connection import Json, Send, connection
-from infra.local import serve
-from infra.local.gateway import Gateway
-from infra.local.service import refuse
+from infra.local_server import serve
+from infra.local_server.gateway import Gateway
+from infra.local_server.service import refuse
 from tests.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 from tests.storm import staged
 

@@ -16,7 +16,7 @@ from chalicelib.storage.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.users import Belonging, User
-from infra.local.limits import size_of_item
+from infra.local_server.limits import size_of_item
 from tests import storage
 from tests.environment import ENGINE
 from tests.hooks import Killed, Killing

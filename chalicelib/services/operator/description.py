@@ -1,4 +1,4 @@
-"""The description of the API, as `python -m infra.openapi` has written it."""
+"""The description of the API, as `python -m infra.describe.openapi` has written it."""
 
 from __future__ import annotations
 

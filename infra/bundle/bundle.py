@@ -1,0 +1,105 @@
+"""What runs: an archive with our code and one with what it imports, the same from every build."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from infra.bundle import layer
+from infra.bundle.archive import content_digest, pack
+from infra.bundle.runtime import RUNTIME
+
+ROOT = Path(__file__).parents[2]
+CODE_FOLDER, LAYER_FOLDER = "/var/task", "/opt/python"
+"""Where Lambda puts them; traces name files there."""
+LARGEST_LAYER = 12_000_000
+"""Bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    code_digest: str
+    layer_digest: str
+
+    @property
+    def code_key(self) -> str:
+        """Where the code lies in the platform's bucket."""
+        return f"code/{self.code_digest}.zip"
+
+    @property
+    def layer_key(self) -> str:
+        return f"layer/{self.layer_digest}.zip"
+
+
+class CannotBuild(Exception):  # noqa: N818  it says what is so
+    """Why there is no bundle, in a sentence for who asked for it."""
+
+
+def build(folder: Path) -> Bundle:
+    """Write `code.zip` and `layer.zip` into a folder."""
+    _require_runtime()
+    with _gathered(gather_code) as code:
+        _compile(code, CODE_FOLDER)
+        pack(code, folder / "code.zip")
+    with _gathered(layer.gather) as libraries:
+        _compile(libraries, LAYER_FOLDER, "-b")
+        _remove_sources(libraries)
+        pack(libraries, folder / "layer.zip", layer.INSIDE)
+    size = (folder / "layer.zip").stat().st_size
+    if size > LARGEST_LAYER:
+        raise CannotBuild(
+            f"The layer has {size:,} bytes; it should have at most {LARGEST_LAYER:,}."
+        )
+    return built(folder)
+
+
+def built(folder: Path) -> Bundle:
+    """The bundle that lies in a folder."""
+    return Bundle(content_digest(folder / "code.zip"), content_digest(folder / "layer.zip"))
+
+
+def gather_code(folder: Path) -> None:
+    shutil.copy(ROOT / "app.py", folder)
+    leave_out = shutil.ignore_patterns("__pycache__", "*.pyc")
+    shutil.copytree(ROOT / "chalicelib", folder / "chalicelib", ignore=leave_out)
+
+
+@contextmanager
+def _gathered(gather: Callable[[Path], None]) -> Iterator[Path]:
+    with TemporaryDirectory() as name:
+        gather(Path(name))
+        yield Path(name)
+
+
+def _compile(folder: Path, place: str, *where: str) -> None:
+    """Add bytecode that Python takes without a look at the sources; `-b` puts it in their place.
+
+    A process of its own with a fixed order of hashes makes the same of the same.
+    """
+    command = [
+        *(sys.executable, "-m", "compileall", "-q", "--workers=1", *where),
+        *("--invalidation-mode=unchecked-hash", "-s", str(folder), "-p", place, str(folder)),
+    ]
+    env = {**os.environ, "PYTHONHASHSEED": "0"}
+    subprocess.run(command, check=True, env=env)  # noqa: S603  nothing of it comes from outside
+
+
+def _remove_sources(folder: Path) -> None:
+    """Of what others wrote the bytecode is enough: a tenth of the layer."""
+    for path in folder.rglob("*.py"):
+        path.unlink()
+
+
+def _require_runtime() -> None:
+    here = "python{}.{}".format(*sys.version_info)
+    if here != RUNTIME:
+        raise CannotBuild(
+            f"The functions run on {RUNTIME}, so it has to build them; this is {here}."
+        )

@@ -1,0 +1,77 @@
+"""Functions: they run what was tested, with settings the code knows and no secret in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from chalicelib import settings
+from chalicelib.endpoint_groups import GROUPS, WORKERS
+from infra.bundle.runtime import RUNTIME
+from infra.checks.reading import named, of_kind, texts
+from infra.template.elements import Json
+
+_READ = re.compile(r'env\.get\("([A-Z_]+)"')
+_KNOWN = frozenset(_READ.findall(Path(settings.__file__).read_text(encoding="utf-8")))
+"""The variables `chalicelib/settings.py` reads."""
+_PLAIN = re.compile(r"[a-z_]{1,40}")
+_SECRET = re.compile(r"PRIVATE KEY|-----BEGIN|\{\{resolve:|[A-Za-z0-9+/=_]{60,}")
+
+
+def functions_run_what_was_tested(template: Json) -> Iterator[str]:
+    found = []
+    for name, each in of_kind(template, "Lambda::Function"):
+        found.append(each["FunctionName"]["Fn::Sub"].rpartition("}-")[2])
+        if each["Runtime"] != RUNTIME:
+            yield f"{name} runs on {each['Runtime']}; the tests run on {RUNTIME}."
+        module = each["Handler"].rpartition(".")[0]
+        if find_spec(module) is None:
+            yield f"{name} calls {each['Handler']}, which is not in the bundle."
+        if not named(each.get("LoggingConfig")):
+            yield f"{name} has no log of its own."
+    wanted = [group.name for group in (*GROUPS, *WORKERS)]
+    if sorted(found) != sorted(wanted):
+        yield f"There are functions for {sorted(found)}; the groups are {sorted(wanted)}."
+
+
+def settings_are_those_the_code_reads(template: Json) -> Iterator[str]:
+    for name, each in of_kind(template, "Lambda::Function"):
+        for variable in sorted(each["Environment"]["Variables"].keys() - _KNOWN):
+            yield f"{name} is told {variable}, which nothing reads."
+
+
+def no_secret_is_told(template: Json) -> Iterator[str]:
+    """Whoever may see a stack or a function may see what stands in it."""
+    for name, each in of_kind(template, "Lambda::Function"):
+        for variable, value in each["Environment"]["Variables"].items():
+            if not _is_no_secret(value):
+                yield f"{name} is told {variable} in clear."
+    for name, secret in of_kind(template, "SecretsManager::Secret"):
+        if "SecretString" in secret or "GenerateSecretString" in secret:
+            yield f"{name} has its value in the template."
+    for name, resource in template["Resources"].items():
+        if any(_SECRET.search(text) for text in texts(resource)):
+            yield f"{name} holds what looks like a secret."
+
+
+def releases_go_back(template: Json) -> Iterator[str]:
+    """When releases are gradual at all, they are of each function, and an alarm ends them."""
+    groups = dict(of_kind(template, "CodeDeploy::DeploymentGroup"))
+    for name, each in groups.items():
+        rings = each.get("AlarmConfiguration", {})
+        if not rings.get("Enabled") or not named(rings.get("Alarms")):
+            yield f"{name}: no alarm ends a release."
+        if not each.get("AutoRollbackConfiguration", {}).get("Enabled"):
+            yield f"{name}: a release that fails stays."
+    for name, _ in of_kind(template, "Lambda::Alias"):
+        policy = template["Resources"][name].get("UpdatePolicy", {})
+        is_worker = name.removesuffix("Alias").lower() in {each.name for each in WORKERS}
+        if groups and not is_worker and not named(policy) & groups.keys():
+            yield f"{name} is released at once."
+
+
+def _is_no_secret(value: Any) -> bool:
+    return bool(named(value)) or (isinstance(value, str) and _PLAIN.fullmatch(value) is not None)

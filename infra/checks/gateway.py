@@ -1,0 +1,142 @@
+"""The API: each route leads to its function, and nothing is seen, served or called beyond."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from chalicelib.endpoint_groups import CATCH_ALL
+from chalicelib.web.envelope import SECURITY_HEADERS
+from infra.checks.reading import named, of_kind, only
+from infra.endpoints import every_endpoint
+from infra.template.elements import Json
+
+METHODS = {"get", "head", "post", "put", "patch", "delete"}
+ANYWHERE = {"/", "/{proxy+}"}
+_SEEN_BY_LOGS = {
+    *("requestId", "identity.sourceIp", "httpMethod", "resourcePath", "status"),
+    *("responseLatency", "responseLength", "integration.status"),
+}
+_INTEGRATION = "x-amazon-apigateway-integration"
+
+
+def every_route_leads_to_its_function(template: Json) -> Iterator[str]:
+    wanted = _wanted()
+    for (path, method), alias in _leads(template).items():
+        group = _group_behind(template, alias)
+        if group != wanted.get((path, method), CATCH_ALL):
+            yield f"{method} {path} is of {wanted.get((path, method))} and leads to {group}."
+
+
+def nothing_else_is_served(template: Json) -> Iterator[str]:
+    """Each path has every method, so that no refusal is the gateway's own."""
+    ours = {path for path, _ in _wanted()} | ANYWHERE
+    paths = _document(template).get("paths", {})
+    for path in paths.keys() ^ ours:
+        yield f"{path} is served, but no route." if path in paths else f"{path} is not served."
+    for path, methods in paths.items():
+        if methods.keys() != METHODS:
+            yield f"{path} has other methods than {', '.join(sorted(METHODS))}."
+    if "*/*" in _document(template).get("x-amazon-apigateway-binary-media-types", []):
+        yield "All bodies are sent as base64."
+
+
+def functions_may_be_called(template: Json) -> Iterator[str]:
+    """By this API and no other; without it, every request is an error of the gateway."""
+    allowed = {
+        name
+        for _, each in of_kind(template, "Lambda::Permission")
+        if each["Principal"] == "apigateway.amazonaws.com" and "Api" in named(each.get("SourceArn"))
+        for name in named(each["FunctionName"])
+    }
+    for alias in sorted({alias for alias in _leads(template).values() if alias} - allowed):
+        yield f"The API may not call {alias}."
+    for name, each in of_kind(template, "Lambda::Permission"):
+        if "SourceArn" not in each or each["Action"] != "lambda:InvokeFunction":
+            yield f"{name} lets others call than who it is for."
+
+
+def bodies_stay_unseen(template: Json) -> Iterator[str]:
+    stage = only(template, "ApiGateway::Stage")
+    for each in stage.get("MethodSettings", []):
+        if each.get("DataTraceEnabled") is not False:
+            yield f"Bodies of {each.get('HttpMethod')} {each.get('ResourcePath')} are logged."
+    if not stage.get("TracingEnabled"):
+        yield "Requests are not traced."
+    log = stage.get("AccessLogSetting", {})
+    if not log.get("DestinationArn"):
+        yield "There is no access log."
+    for value in json.loads(log.get("Format", "{}")).values():
+        if value.removeprefix("$context.") not in _SEEN_BY_LOGS:
+            yield f"The access log shows {value}."
+
+
+def requests_are_bounded(template: Json) -> Iterator[str]:
+    stage = only(template, "ApiGateway::Stage")
+    bounds = {
+        (each.get("HttpMethod"), each.get("ResourcePath")): each.get("ThrottlingRateLimit")
+        for each in stage.get("MethodSettings", [])
+        if each.get("ThrottlingBurstLimit")
+    }
+    usual = bounds.get(("*", "/*"))
+    if not usual:
+        yield "Requests are not throttled."
+    for served in every_endpoint():
+        if "Login.loginPost" in served.route.action:
+            for path in served.route.gateway_paths():
+                bound = bounds.get((served.route.method, "/" + path.replace("/", "~1")))
+                if not bound or not usual or bound >= usual:
+                    yield f"{served.route.method} {path} is not throttled by itself."
+
+
+def refusals_wear_the_envelope(template: Json) -> Iterator[str]:
+    refusals = _document(template).get("x-amazon-apigateway-gateway-responses", {})
+    for kind in ("DEFAULT_4XX", "DEFAULT_5XX", "MISSING_AUTHENTICATION_TOKEN", "THROTTLED"):
+        if kind not in refusals:
+            yield f"{kind} is answered in the gateway's own words."
+    for kind, refusal in refusals.items():
+        answer = json.loads(refusal["responseTemplates"]["application/json"])
+        if str(answer["header"]["code"]) != refusal["statusCode"] or answer["body"] != "":
+            yield f"{kind} is not answered in the envelope."
+        for name, value in SECURITY_HEADERS.items():
+            sent = refusal["responseParameters"].get(f"gatewayresponse.header.{name}")
+            if sent != f"'{value}'":
+                yield f"{kind} is answered without {name}."
+
+
+def _wanted() -> dict[tuple[str, str], str]:
+    """The group of each path and method that is a route."""
+    return {
+        (path, served.route.method.lower()): served.group.name
+        for served in every_endpoint()
+        for path in served.route.gateway_paths()
+    }
+
+
+def _document(template: Json) -> Json:
+    body: Json = only(template, "ApiGateway::RestApi").get("Body", {})
+    return body
+
+
+def _leads(template: Json) -> dict[tuple[str, str], str | None]:
+    """The alias each path and method leads to."""
+    return {
+        (path, method): _alias_in(declared.get(_INTEGRATION, {}).get("uri"))
+        for path, methods in _document(template).get("paths", {}).items()
+        for method, declared in methods.items()
+    }
+
+
+def _alias_in(uri: Any) -> str | None:
+    names = [name for name in named(uri) if not name.startswith("AWS::")]
+    return names[0] if len(names) == 1 else None
+
+
+def _group_behind(template: Json, alias: str | None) -> str | None:
+    resources = template["Resources"]
+    function = named(resources.get(alias, {}).get("Properties", {}).get("FunctionName"))
+    for name in function & resources.keys():
+        variables = resources[name]["Properties"]["Environment"]["Variables"]
+        return str(variables.get("ENDPOINT_GROUP"))
+    return None

@@ -1,0 +1,1 @@
+"""The commands of `python -m infra`, a module of each name."""

@@ -1,0 +1,48 @@
+"""`cost`: what a tenant costs."""
+
+from __future__ import annotations
+
+import argparse
+
+from infra.commands import options as given
+from infra.describe import costs, prices
+from infra.operate import leftovers
+from infra.operate.account import Account
+from infra.operate.registry import Registry
+from infra.template.tiers import TIERS
+
+DETAILS = f"""\
+From the template, from what the tests recorded, and from prices noted in {prices.NOTED} that are
+to be checked. With a TENANT it asks the account how much is stored; otherwise it asks nobody.
+"""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tenant", metavar="TENANT", nargs="?", type=given.tenant_id)
+    parser.add_argument("--tier", choices=sorted(TIERS), default="standard")
+    given.of_account(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    if options.tenant is None:
+        items = costs.idle(TIERS[options.tier])
+    else:
+        account = given.account(options)
+        entry = Registry(account).fetch(options.tenant)
+        items = costs.idle(TIERS[entry.tier], _stored_gb(account, entry.tenant))
+    print("A month in which nobody asks anything, in US dollars:")
+    for item in items:
+        print(f"{item.dollars:10.2f}  {item.what}")
+    print(f"{sum(item.dollars for item in items):10.2f}  together")
+    print("A million requests:")
+    for each in costs.millions():
+        print(f"{each.dollars:10.2f}  {each.request}")
+    print(f"Prices as noted in {prices.NOTED}; they are to be checked.")
+
+
+def _stored_gb(account: Account, tenant: str) -> float:
+    """As DynamoDB says, which counts anew every six hours."""
+    client = account.client("dynamodb")
+    names = [name for _, name in leftovers.tables(account, tenant)]
+    sizes = (client.describe_table(TableName=name)["Table"]["TableSizeBytes"] for name in names)
+    return float(sum(sizes)) / costs.GB

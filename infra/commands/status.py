@@ -1,0 +1,45 @@
+"""`status`: the tenants of a cell, and how each is."""
+
+from __future__ import annotations
+
+import argparse
+
+from infra.commands import options as given
+from infra.operate.registry import Entry, Registry
+
+DETAILS = "Asks the registry. Changes nothing."
+_HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Epoch", "Cell", "Notes")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("tenant", metavar="TENANT", nargs="?", type=given.tenant_id)
+    given.of_account(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    registry = Registry(given.account(options))
+    entries = [registry.fetch(options.tenant)] if options.tenant else registry.every()
+    lines = [_HEAD, *map(_line, entries)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for line in lines:
+        print("  ".join(map(str.ljust, line, widths)).rstrip())
+    for name, value in sorted(entries[0].parameters.items()) if options.tenant else ():
+        print(f"  {name} = {value}")
+
+
+def _line(entry: Entry) -> tuple[str, ...]:
+    return (
+        *(entry.tenant, entry.state, entry.tier),
+        *(entry.code[:8], entry.layer[:8], str(entry.epoch), entry.cell),
+        "; ".join(_notes(entry)),
+    )
+
+
+def _notes(entry: Entry) -> list[str]:
+    told = {
+        f"unfinished: {entry.work}": entry.work,
+        f"data until {entry.until}": entry.until,
+        f"earlier tables until {entry.let_go}": entry.let_go,
+        "our own": entry.is_own,
+    }
+    return [note for note, is_so in told.items() if is_so]

@@ -1,0 +1,1 @@
+"""What is written from the code: pages, OpenAPI, quotas, costs."""

@@ -1,0 +1,195 @@
+"""What a tenant costs: when nobody uses it, and for a million requests of each kind.
+
+Counted from the template, from what the tests recorded and from `prices.py`; `docs/costs.md`
+shows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from chalicelib.endpoint_groups import GROUPS
+from infra.bundle.bundle import Bundle
+from infra.checks.quotas import CELL
+from infra.checks.reading import of_kind
+from infra.describe import prices
+from infra.describe.consumption import Consumption, recorded
+from infra.describe.prices import MILLION
+from infra.template.elements import Json
+from infra.template.functions import FUNCTIONS, of_group
+from infra.template.tenant import tenant
+from infra.template.tiers import TIERS, Tier
+
+STORED_GB = 1.0
+"""Of rows, where nothing else is known: what some thousand passwords for some hundred take."""
+MS_PER_STEP = 6
+MS_OF_OURS = 12
+"""Assumed of a warm function: for each round trip, and for all else."""
+LOGGED_BYTES = 2_000
+"""A request's line of ours, the gateway's, and Lambda's own."""
+TRACED = 0.05
+"""Of all requests: the sampling X-Ray begins with."""
+MAIL_MS = 250
+"""Assumed of the mailer, for each mail it is called with."""
+SWEEPS = 12 * prices.HOURS
+SWEEP_MS = 100
+GB = 1_000_000_000
+_MB_PER_GB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    what: str
+    dollars: float
+
+
+def idle(tier: Tier, stored_gb: float = STORED_GB) -> list[Item]:
+    """What a tenant costs a month before anybody asks it anything."""
+    template = tenant(tier, Bundle("0" * 16, "0" * 16))
+    metrics = sum(_metrics(alarm) for _, alarm in of_kind(template, "CloudWatch::Alarm"))
+    secrets = len(list(of_kind(template, "SecretsManager::Secret")))
+    items = [
+        Item("the tenant's key", prices.KEY_MONTH),
+        Item(f"{secrets} secrets", secrets * prices.SECRET_MONTH),
+        Item("alarms", metrics * prices.ALARMED_METRIC_MONTH),
+        Item(f"{stored_gb:.3g} GB of rows", stored_gb * prices.TABLE_GB_MONTH),
+        Item(f"recovery of {stored_gb:.3g} GB", stored_gb * prices.RECOVERY_GB_MONTH),
+        Item(f"{SWEEPS:,} calls of the sweeper", SWEEPS * _sweep()),
+        Item("its part of the cell's firewall", prices.FIREWALL_MONTH / CELL),
+    ]
+    if tier.warm:
+        items.append(Item("functions that always wait", _warm(tier)))
+    return items
+
+
+@dataclass(frozen=True, slots=True)
+class Million:
+    """What a million requests of a kind cost."""
+
+    request: str
+    consumed: Consumption
+
+    @property
+    def rows(self) -> float:
+        read, written = self.consumed.reads, self.consumed.writes
+        return MILLION * (read * prices.READ_UNIT + written * prices.WRITE_UNIT)
+
+    @property
+    def milliseconds(self) -> int:
+        return MS_OF_OURS + MS_PER_STEP * self.consumed.steps
+
+    @property
+    def function(self) -> float:
+        memory = _memory(self.consumed.group)
+        return MILLION * (prices.FUNCTION_CALLS + _running(memory, self.milliseconds))
+
+    @property
+    def around(self) -> float:
+        """Gateway, firewall, logs, traces, and what is sent."""
+        logs = LOGGED_BYTES / GB * prices.LOG_GB
+        sent = self.consumed.answer / GB * prices.SENT_GB
+        entry = prices.GATEWAY_CALLS + prices.FIREWALL_CALLS
+        return MILLION * (entry + logs + sent + TRACED * prices.TRACE)
+
+    @property
+    def dollars(self) -> float:
+        return self.rows + self.function + self.around
+
+
+def millions() -> list[Million]:
+    return [Million(name, consumed) for name, consumed in sorted(recorded().items())]
+
+
+def _metrics(alarm: Json) -> int:
+    """An alarm costs by the metrics it looks at; an expression over them is none."""
+    return sum("MetricStat" in each for each in alarm.get("Metrics", ())) or 1
+
+
+def _memory(group: str) -> int:
+    return next(each.memory for each in FUNCTIONS if each.name == group)
+
+
+def _running(memory: int, milliseconds: float) -> float:
+    return memory / _MB_PER_GB * milliseconds / 1000 * prices.FUNCTION_GB_SECOND
+
+
+def _sweep() -> float:
+    run = _running(_memory("sweeper"), SWEEP_MS)
+    return prices.FUNCTION_CALLS + run + prices.READ_UNIT
+
+
+def mail() -> float:
+    """What a mail costs when it has been written: the call, its row, and SES.
+
+    The row is read twice, marked in a transaction, which counts twice, and removed.
+    """
+    run = _running(_memory("mailer"), MAIL_MS)
+    rows = 2 * prices.READ_UNIT + 3 * prices.WRITE_UNIT
+    logs = LOGGED_BYTES / GB * prices.LOG_GB
+    return prices.FUNCTION_CALLS + run + rows + logs + prices.MAIL
+
+
+def _warm(tier: Tier) -> float:
+    memory = sum(of_group(group).memory for group in GROUPS if group.name in tier.warm)
+    return memory / _MB_PER_GB * prices.SECONDS * prices.WARM_GB_SECOND
+
+
+def page() -> str:
+    """`docs/costs.md`."""
+    lines = [*_idle_table(), "", _ABOUT_REQUESTS, *_table(), "", _about_mails()]
+    return "\n".join(["# Costs", "", _ABOUT, *lines]) + "\n"
+
+
+_ABOUT = f"""\
+This page is written from the code by `make docs`; a test compares the two.
+
+In US dollars, Ireland, without free tiers, discounts and taxes. The prices stand in
+`infra/describe/prices.py`, as noted in {prices.NOTED}; **they are to be checked** before anybody
+relies on a sum made of them. `python -m infra cost` prints the same, and with a tenant's name
+counts what that tenant has stored.
+
+## A month in which nobody asks anything
+
+A tenant with {STORED_GB:.3g} GB of rows, in a cell of {CELL}:
+"""
+_ABOUT_REQUESTS = f"""\
+## A million requests
+
+Units of DynamoDB, round trips and bytes are recorded by the tests, in a small tenant (see
+`docs/budgets.md`); what is read and written of a row counts by its size, as DynamoDB counts it.
+Assumed are {MS_OF_OURS} ms and {MS_PER_STEP} ms for each round trip of a warm function,
+{LOGGED_BYTES:,} bytes of logs a request, and traces of {TRACED:.0%} of the requests. *Around*
+are gateway, firewall, logs, traces and what is sent.
+"""
+
+
+def _about_mails() -> str:
+    return f"""\
+## A thousand mails
+
+{1000 * mail():.2f}, of which SES takes {1000 * prices.MAIL:.2f}. The stream that calls the mailer
+costs nothing: reads by Lambda are free."""
+
+
+def _idle_table() -> Iterator[str]:
+    yield "| | " + " | ".join(sorted(TIERS)) + " |"
+    yield "|---" * (len(TIERS) + 1) + "|"
+    columns = {name: {item.what: item for item in idle(TIERS[name])} for name in sorted(TIERS)}
+    for what in dict.fromkeys(what for column in columns.values() for what in column):
+        cells = (column.get(what) for column in columns.values())
+        shown = ("" if item is None else f"{item.dollars:.2f}" for item in cells)
+        yield f"| {what} | {' | '.join(shown)} |"
+    sums = (sum(item.dollars for item in column.values()) for column in columns.values())
+    yield f"| **together** | {' | '.join(f'**{each:.2f}**' for each in sums)} |"
+
+
+def _table() -> Iterator[str]:
+    yield "| Request | Steps | Reads | Writes | Bytes | Rows | Function | Around | Together |"
+    yield "|---" * 9 + "|"
+    for each in millions():
+        used = each.consumed
+        counted = (used.steps, f"{used.reads:g}", f"{used.writes:g}", f"{used.answer:,}")
+        asked = (f"{dollars:.2f}" for dollars in (each.rows, each.function, each.around))
+        cells = (f"`{each.request}`", *map(str, counted), *asked, f"**{each.dollars:.2f}**")
+        yield "| " + " | ".join(cells) + " |"

@@ -1,0 +1,134 @@
+"""The account of the local cloud as the deployer sees it: what both say, so that both understand.
+
+The deployer's clients are those it has for AWS, and what they ask is checked as AWS describes its
+services. What the local cloud does not have is done in its nearest way, here and nowhere else.
+
+- A template goes there as its view; what a stack lacks of it is put right once it stands.
+- The address of an API is the one at which the local cloud serves it.
+- It keeps no past of a table. A copy that was made at a moment (`remember`) stands for it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import boto3
+
+from infra.local_cloud.amends import amend
+from infra.local_cloud.conditions import standing
+from infra.local_cloud.process import ACCOUNT_OWNER, REGION, LocalCloud
+from infra.local_cloud.view import view
+from infra.operate import leftovers
+from infra.operate.account import Account
+from infra.operate.builds import PLATFORM
+from infra.template.api import STAGE
+from infra.template.elements import text
+
+_PAUSE = 0.1
+"""Seconds, whatever AWS would be given: here everything is soon done."""
+_MOMENT = "moment"
+
+
+class LocalAccount(Account):
+    def __init__(self, cloud: LocalCloud, now: Callable[[], float] = time.time) -> None:
+        super().__init__(REGION, lambda _: time.sleep(_PAUSE), now)
+        self._cloud = cloud
+        self._changing: set[str] = set()
+
+    def remember(self, tenant: str) -> datetime:
+        """Copy a tenant's tables as they are; the moment to which they can be restored by that."""
+        for _, name in leftovers.tables(self, tenant):
+            self.client("dynamodb").create_backup(TableName=name, BackupName=_MOMENT)
+        end = math.ceil(time.time())
+        time.sleep(end - time.time())  # what is changed from now on is of a later second
+        return datetime.fromtimestamp(end, UTC)
+
+    def _made(self, service: str) -> Any:
+        made = boto3.client(
+            service,
+            region_name=REGION,
+            endpoint_url=self._cloud.address,
+            aws_access_key_id=ACCOUNT_OWNER.access_key,
+            aws_secret_access_key=ACCOUNT_OWNER.secret_key,
+        )
+        for event, answer in self._otherwise(service):
+            made.meta.events.register(event, answer)
+        return self._cloud.closing(made)
+
+    def _otherwise(self, service: str) -> Iterator[tuple[str, Callable[..., Any]]]:
+        """Events of a client, and what is done at them otherwise than on AWS."""
+        if service == "cloudformation":
+            yield "before-parameter-build.cloudformation.CreateChangeSet", self._send_view
+            yield "before-parameter-build.cloudformation.ExecuteChangeSet", self._note_change
+            yield "after-call.cloudformation.DescribeStacks", self._describe
+        if service == "dynamodb":
+            restore = "dynamodb.RestoreTableToPointInTime"
+            yield f"before-parameter-build.{restore}", _note
+            yield f"before-call.{restore}", self._restore
+
+    def _send_view(self, params: dict[str, Any], **_: Any) -> None:
+        """In its own place: that of a large template is the bucket."""
+        given = {each["ParameterKey"]: each["ParameterValue"] for each in params["Parameters"]}
+        if "TemplateBody" in params:
+            params["TemplateBody"] = _said(params["TemplateBody"], given)
+            return
+        bucket, key = params["TemplateURL"].removeprefix(f"{self._cloud.address}/").split("/", 1)
+        lies, s3 = {"Bucket": bucket, "Key": key}, self.client("s3")
+        template = s3.get_object(**lies)["Body"].read()
+        s3.put_object(**lies, Body=_said(template, given).encode())
+
+    def _note_change(self, params: dict[str, Any], **_: Any) -> None:
+        self._changing.add(params["StackName"])
+
+    def _describe(self, parsed: dict[str, Any], **_: Any) -> None:
+        for stack in parsed.get("Stacks", ()):
+            if stack["StackStatus"].endswith("_COMPLETE"):
+                self._amend(stack["StackName"])
+            outputs = {each["OutputKey"]: each for each in stack.get("Outputs", ())}
+            if "ApiUrl" in outputs:
+                api = outputs["ApiId"]["OutputValue"]
+                outputs["ApiUrl"]["OutputValue"] = self._cloud.api_address(api, STAGE)
+
+    def _amend(self, stack: str) -> None:
+        """Once after each change, and before the deployer hears that it is done."""
+        if stack in self._changing:
+            self._changing.remove(stack)
+            if stack != PLATFORM:
+                amend(self._cloud, stack)
+
+    def _restore(self, context: dict[str, Any], **_: Any) -> tuple[SimpleNamespace, Any]:
+        asked = context["asked"]
+        moment = asked["RestoreDateTime"]
+        copies = [
+            each
+            for each in self._copies(asked["SourceTableName"])
+            if each["BackupCreationDateTime"] <= moment
+        ]
+        if not copies:
+            error = {"Code": "InvalidRestoreTimeException", "Message": f"Nothing of {moment}."}
+            return SimpleNamespace(status_code=400), {"Error": error, "ResponseMetadata": {}}
+        last = max(copies, key=lambda each: each["BackupCreationDateTime"])
+        made = self.client("dynamodb").restore_table_from_backup(
+            TargetTableName=asked["TargetTableName"],
+            BackupArn=last["BackupArn"],
+            SSESpecificationOverride=asked["SSESpecificationOverride"],
+        )
+        return SimpleNamespace(status_code=200), made
+
+    def _copies(self, table: str) -> list[Any]:
+        listed = self.pages("dynamodb", "list_backups", "BackupSummaries", TableName=table)
+        return [each for each in listed if each["BackupName"] == _MOMENT]
+
+
+def _said(template: str | bytes, given: Mapping[str, str]) -> str:
+    return text(view(standing(json.loads(template), given)))
+
+
+def _note(params: dict[str, Any], context: dict[str, Any], **_: Any) -> None:
+    context["asked"] = dict(params)

@@ -1,0 +1,121 @@
+"""The file behind the embedded tables: their present state, changed by whole transactions.
+
+Each accepted request becomes one SQLite transaction in write-ahead mode, synced to the disk
+before the request is answered. After kill -9, or a power cut, the file holds what was
+acknowledged and no half of anything. It holds rows rather than requests: it does not grow
+with the history, so there is nothing to compact, and it loads the same whatever
+ministack makes of an old request.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import orjson
+
+from infra.local_server.mini import Change, Item, Key
+
+_TABLES = """
+create table if not exists schema (id integer primary key, operation text, request blob);
+create table if not exists rows (
+    name text, partition text, sort text, item text, primary key (name, partition, sort)
+);
+"""
+
+
+class JournalInUse(Exception):  # noqa: N818  it says what is so
+    """Another process has the journal open."""
+
+
+class Journal:
+    def __init__(self, path: Path) -> None:
+        """Open the file, for this process alone.
+
+        Raises `JournalInUse` when another process has it, `OSError` when it cannot be used.
+        """
+        try:
+            self._file = sqlite3.connect(
+                path, isolation_level=None, check_same_thread=False, timeout=0
+            )
+            self._file.execute("pragma locking_mode = exclusive")
+            self._file.execute("pragma journal_mode = wal")
+            self._file.execute("pragma synchronous = full")
+            self._file.executescript(_TABLES)
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise JournalInUse(str(path)) from None
+            raise OSError(f"{path}: {error}") from None
+        except sqlite3.DatabaseError as error:
+            raise OSError(f"{path}: {error}") from None
+
+    def schema(self) -> list[tuple[str, bytes]]:
+        """The requests that made the tables, in order."""
+        found = self._file.execute("select operation, request from schema order by id")
+        return found.fetchall()
+
+    def rows(self) -> Iterator[tuple[str, Key, Item]]:
+        """Each row with its table and its key, in the order of the keys.
+
+        Lists read them in that order: made one after the other, they lie side by side in
+        memory, and are read faster.
+        """
+        found = self._file.execute(
+            "select name, partition, sort, item from rows order by name, partition, sort"
+        )
+        for name, partition, sort, item in found:
+            yield name, (partition, sort), orjson.loads(item)
+
+    def add_schema(self, operation: str, request: bytes) -> None:
+        """Store a request about a table; with a table that is deleted go its rows."""
+        with self._whole():
+            self._file.execute(
+                "insert into schema (operation, request) values (?, ?)", (operation, request)
+            )
+            if operation == "DeleteTable":
+                name = json.loads(request)["TableName"]
+                self._file.execute("delete from rows where name = ?", (name,))
+
+    def write(self, changes: Iterable[Change]) -> None:
+        """Store the changes of one request, all or none."""
+        with self._whole():
+            for change in changes:
+                self._write_row(change)
+
+    def clear_rows(self) -> None:
+        self._file.execute("delete from rows")
+
+    def clear(self) -> None:
+        with self._whole():
+            self._file.execute("delete from rows")
+            self._file.execute("delete from schema")
+
+    def close(self) -> None:
+        self._file.close()
+
+    @contextmanager
+    def _whole(self) -> Iterator[None]:
+        """One SQLite transaction: all of it, or none."""
+        self._file.execute("begin immediate")
+        try:
+            yield
+            self._file.execute("commit")
+        except BaseException:
+            if self._file.in_transaction:
+                self._file.execute("rollback")
+            raise
+
+    def _write_row(self, change: Change) -> None:
+        place = (change.table, *change.key)
+        if change.new is None:
+            self._file.execute(
+                "delete from rows where name = ? and partition = ? and sort = ?", place
+            )
+        else:
+            self._file.execute(
+                "insert or replace into rows values (?, ?, ?, ?)",
+                (*place, json.dumps(change.new, ensure_ascii=False, separators=(",", ":"))),
+            )

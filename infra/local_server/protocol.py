@@ -1,0 +1,38 @@
+"""uvicorn's HTTP protocol, except that what it refuses by itself leaves in our envelope."""
+
+from __future__ import annotations
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from infra.local_server.events import Scope
+
+LONGEST_TARGET = 65_535
+"""Bytes of a target that httptools can take apart."""
+_IS_CUT = "keyhaven.target_is_cut"
+
+
+class Protocol(HttpToolsProtocol):
+    """Serves a `Gateway`."""
+
+    def on_headers_complete(self) -> None:
+        """Let the gateway refuse a target that is too long: what follows it is read first.
+
+        A client that is still sending would not see an answer given now.
+        """
+        if len(self.url) > LONGEST_TARGET:
+            self.url = self.url[:LONGEST_TARGET]
+            self.scope["state"][_IS_CUT] = True
+        super().on_headers_complete()
+
+    def send_400_response(self, _: str) -> None:
+        """Refuse what is no HTTP; where the next request would begin is not known, so hang up."""
+        status, headers, content = self.app.refuse_no_http()
+        lines = [name + b": " + value for name, value in [*headers, (b"connection", b"close")]]
+        head = STATUS_LINE[status] + b"\r\n".join(lines)
+        self.transport.write(head + b"\r\n\r\n" + content)
+        self.transport.close()
+
+
+def is_cut(scope: Scope) -> bool:
+    """Whether the request's target was too long, and is here only as far as it was read."""
+    return _IS_CUT in scope.get("state", {})

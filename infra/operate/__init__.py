@@ -1,0 +1,1 @@
+"""Tenants in an account: from onboarding to offboarding, step by step."""

@@ -1,0 +1,73 @@
+"""Setting up a cell: what its tenants share, and the code and layer of a build."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from infra.operate.account import Account
+from infra.operate.builds import PLATFORM, Build
+from infra.operate.stack import Stack
+from infra.operate.steps import Step
+from infra.template.platform import platform
+
+
+def steps(account: Account, build: Build, given: Mapping[str, str]) -> list[Step]:
+    """The bucket comes first, then what lies in it, then what is made of that."""
+    cell = _Cell(account, build, given)
+    return [
+        Step("create what the tenants share, if it is not there", cell.create),
+        Step("upload the code and the layer", cell.upload),
+        Step("bring what the tenants share up to this build", cell.update),
+    ]
+
+
+class _Cell:
+    def __init__(self, account: Account, build: Build, given: Mapping[str, str]) -> None:
+        self._account = account
+        self._stack = Stack(account, PLATFORM)
+        self._build = build
+        self._given = given
+
+    def create(self) -> str | None:
+        if self._stack.was_not_made():
+            self._stack.delete()
+        if self._stack.find() is not None:
+            return "It is there."
+        return self._change(has_layer=False)
+
+    def upload(self) -> str:
+        bucket = self._stack.outputs()["CodeBucket"]
+        sent = [key for key in self._build.archives if not self._has(bucket, key)]
+        for key in sent:
+            path = self._build.archives[key]
+            print(f"    {key}: {path.stat().st_size:,} bytes", flush=True)
+            self._s3.upload_file(str(path), bucket, key)
+        return f"{len(sent)} sent, {len(self._build.archives) - len(sent)} were there."
+
+    def update(self) -> str:
+        return self._change(has_layer=True)
+
+    def _change(self, *, has_layer: bool) -> str:
+        layer = "yes" if has_layer else "no"
+        parameters = {**self._stack.parameters(), **self._given, "HasLayerInBucket": layer}
+        changes = self._stack.changes(platform(self._build.bundle), parameters)
+        if changes is None:
+            return "Nothing is to be changed."
+        self._stack.apply(changes)
+        return f"{len(changes.changes)} changed."
+
+    def _has(self, bucket: str, key: str) -> bool:
+        try:
+            self._s3.head_object(Bucket=bucket, Key=key)
+        except ClientError as error:
+            if error.response["Error"]["Code"] not in ("404", "NoSuchKey"):
+                raise
+            return False
+        return True
+
+    @property
+    def _s3(self) -> Any:
+        return self._account.client("s3")

@@ -1,0 +1,143 @@
+"""What a tenant's stack leaves in the account when it is gone: data, keys, logs.
+
+Names are compared as wholes: what belongs to `acme-2` begins with the name of `acme`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from infra.operate.account import Account
+
+KEY_DAYS = 30
+"""Between the order to delete a key or a secret and its end; until then it can be taken back."""
+_BATCH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    tables: tuple[str, ...]
+    bucket: str
+    secrets: tuple[str, ...]
+    logs: tuple[str, ...]
+    key: str
+
+    def __str__(self) -> str:
+        parts = (
+            *self.tables,
+            *(f"bucket {self.bucket}" for _ in self.bucket[:1]),
+            *(f"secret {name}" for name in self.secrets),
+            *(f"log {name}" for name in self.logs),
+            *(f"key {self.key}" for _ in self.key[:1]),
+        )
+        return "\n    ".join(parts) or "nothing"
+
+
+def found(account: Account, tenant: str) -> Leftovers:
+    """What there is now, whether a stack holds it or not."""
+    return Leftovers(
+        tables=tuple(name for _, name in tables(account, tenant)),
+        bucket=_bucket(account, tenant),
+        secrets=tuple(_secrets(account, tenant)),
+        logs=tuple(_logs(account, tenant)),
+        key=_key(account, tenant),
+    )
+
+
+def tables(account: Account, tenant: str) -> list[tuple[int, str]]:
+    """The tables of a tenant, each with its epoch."""
+    ours = re.compile(rf"keyhaven-{re.escape(tenant)}-(\d+)-[a-z_]+")
+    names = account.pages("dynamodb", "list_tables", "TableNames")
+    return sorted((int(match[1]), name) for name in names if (match := ours.fullmatch(name)))
+
+
+def remove(account: Account, tenant: str, *, with_key: str = "", recoverable: bool = False) -> None:
+    """Remove what is left. `recoverable` secrets and keys stay for thirty days more."""
+    remove_tables(account, [name for _, name in tables(account, tenant)])
+    if bucket := _bucket(account, tenant):
+        _empty(account, bucket)
+        account.client("s3").delete_bucket(Bucket=bucket)
+    for name in _secrets(account, tenant):
+        how = (
+            {"RecoveryWindowInDays": KEY_DAYS}
+            if recoverable
+            else {"ForceDeleteWithoutRecovery": True}
+        )
+        account.client("secretsmanager").delete_secret(SecretId=name, **how)
+    if not recoverable:
+        for name in _logs(account, tenant):
+            account.client("logs").delete_log_group(logGroupName=name)
+    if key := with_key or _key(account, tenant):
+        _schedule_deletion(account, key)
+
+
+def remove_tables(account: Account, names: list[str]) -> None:
+    """Take the protection from tables and remove them; not before nothing holds them any more."""
+    client = account.client("dynamodb")
+    for name in names:
+        described = client.describe_table(TableName=name)["Table"]
+        if described["TableStatus"] == "DELETING":
+            continue
+        if described.get("DeletionProtectionEnabled"):
+            client.update_table(TableName=name, DeletionProtectionEnabled=False)
+            account.until(rests(client, name))
+        client.delete_table(TableName=name)
+
+
+def rests(client: Any, name: str) -> Callable[[], bool]:
+    return lambda: client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE"
+
+
+def _bucket(account: Account, tenant: str) -> str:
+    name = f"keyhaven-{tenant}-{account.id}"
+    buckets = account.client("s3").list_buckets()["Buckets"]
+    return name if name in {each["Name"] for each in buckets} else ""
+
+
+def _empty(account: Account, bucket: str) -> None:
+    """Remove all versions of all objects."""
+    kept: list[dict[str, str]] = []
+    for members in ("Versions", "DeleteMarkers"):
+        listed = account.pages("s3", "list_object_versions", members, Bucket=bucket)
+        kept += [{"Key": each["Key"], "VersionId": each["VersionId"]} for each in listed]
+    for start in range(0, len(kept), _BATCH):
+        batch = {"Objects": kept[start : start + _BATCH], "Quiet": True}
+        account.client("s3").delete_objects(Bucket=bucket, Delete=batch)
+
+
+def _secrets(account: Account, tenant: str) -> Iterator[str]:
+    start = f"keyhaven/{tenant}/"
+    for each in account.pages("secretsmanager", "list_secrets", "SecretList"):
+        if each["Name"].startswith(start) and "DeletedDate" not in each:
+            yield each["Name"]
+
+
+def _logs(account: Account, tenant: str) -> Iterator[str]:
+    start = f"/keyhaven/{tenant}/"
+    for each in account.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=start):
+        yield each["logGroupName"]
+
+
+def _key(account: Account, tenant: str) -> str:
+    """The tenant's key, by its description: its alias goes with the stack."""
+    client = account.client("kms")
+    for each in account.pages("kms", "list_keys", "Keys"):
+        try:
+            described = client.describe_key(KeyId=each["KeyId"])["KeyMetadata"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] != "AccessDeniedException":
+                raise
+            continue
+        is_kept = described["KeyState"] != "PendingDeletion"
+        if is_kept and described.get("Description") == f"Keyhaven, tenant {tenant}":
+            return str(each["KeyId"])
+    return ""
+
+
+def _schedule_deletion(account: Account, key: str) -> None:
+    account.client("kms").schedule_key_deletion(KeyId=key, PendingWindowInDays=KEY_DAYS)

@@ -1,0 +1,164 @@
+"""A tenant that leaves: exported, switched off, and after a wait without data or key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from chalicelib.objects.answers import ANSWERS
+from infra.operate import builds, functions, leftovers
+from infra.operate.account import Account
+from infra.operate.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Registry
+from infra.operate.stack import Stack
+from infra.operate.steps import Failed, Step
+
+WAIT_DAYS = 30
+"""Between the end of the service and that of the data: somebody may have erred."""
+
+
+def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False) -> list[Step]:
+    """First half. Everything of it can be undone: the data stay where they are."""
+    going = _Leaving(account, entry, bucket, instead=instead)
+    return [
+        Step("write down what is begun", going.begin),
+        Step(f"export the tables to s3://{bucket}/{entry.tenant}/", going.export),
+        Step(f"copy the objects to s3://{bucket}/{entry.tenant}/", going.copy),
+        Step("switch the service off", going.silence),
+        Step("delete the stack; tables, objects and keys stay", going.delete),
+        Step("write down from when on the data may be removed", going.end),
+        Step("report what is left", going.report),
+    ]
+
+
+def destroy(account: Account, entry: Entry, *, instead: bool = False) -> list[Step]:
+    """Second half. After it nobody can have the data back, but for thirty days the key."""
+    going = _Leaving(account, entry, "", instead=instead)
+    return [
+        Step("see that the wait is over", going.require_waited),
+        Step("remove tables and objects, order the end of secrets and key", going.remove),
+        Step("write down that the tenant is gone", going.gone),
+        Step("report what is left", going.report),
+    ]
+
+
+class _Leaving:
+    def __init__(self, account: Account, entry: Entry, bucket: str, *, instead: bool) -> None:
+        self._account = account
+        self._registry = Registry(account)
+        self._entry = entry
+        self._bucket = bucket
+        self._instead = instead
+        self._work = f"offboard {entry.tenant}"
+
+    def begin(self) -> None:
+        """One whose onboarding failed may leave too."""
+        tenant, work = self._entry.tenant, self._work
+        self._registry.begin(tenant, work, ACTIVE, RESERVED, instead=self._instead)
+
+    def export(self) -> str:
+        """Each table once: an export that is there or under way is not made again."""
+        client = self._account.client("dynamodb")
+        made = [self._exported(name) for _, name in self._tables()]
+        self._account.until(
+            lambda: all(
+                client.describe_export(ExportArn=arn)["ExportDescription"]["ExportStatus"]
+                != "IN_PROGRESS"
+                for arn in made
+            ),
+            30,
+        )
+        self._require_complete(made)
+        return f"{len(made)} tables."
+
+    def copy(self) -> str:
+        source = leftovers.found(self._account, self._entry.tenant).bucket
+        if not source:
+            return "There is no bucket."
+        s3, count = self._account.client("s3"), 0
+        for each in self._account.pages("s3", "list_objects_v2", "Contents", Bucket=source):
+            if each["Key"].startswith(f"{ANSWERS}/"):
+                continue  # of a day, and made of rows
+            s3.copy_object(
+                Bucket=self._bucket,
+                Key=f"{self._entry.tenant}/objects/{each['Key']}",
+                CopySource={"Bucket": source, "Key": each["Key"]},
+            )
+            count += 1
+        return f"{count} objects."
+
+    def silence(self) -> str:
+        """The functions its stack has: a release that brings others may not have reached it."""
+        if self._stack.find() is None:
+            return "There is no stack."
+        here = self._stack.resources("Lambda::Function")
+        return functions.silence_listed(self._account, here.values())
+
+    def delete(self) -> None:
+        self._stack.delete()
+
+    def end(self) -> str:
+        until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=WAIT_DAYS)
+        self._registry.end(self._entry.tenant, self._work, state=LEAVING, until=f"{until:%Y-%m-%d}")
+        return f"From {until:%Y-%m-%d} on, add --destroy."
+
+    def require_waited(self) -> None:
+        tenant, work = self._entry.tenant, self._work
+        entry = self._registry.begin(tenant, work, LEAVING, instead=self._instead)
+        today = f"{datetime.fromtimestamp(self._account.now(), UTC):%Y-%m-%d}"
+        if today < entry.until:
+            self._registry.end(tenant, work)
+            raise Failed(f"The data of {tenant} may be removed from {entry.until} on.")
+
+    def remove(self) -> None:
+        leftovers.remove(self._account, self._entry.tenant, recoverable=True)
+
+    def gone(self) -> None:
+        self._registry.end(self._entry.tenant, self._work, state=GONE)
+
+    def report(self) -> str:
+        left = leftovers.found(self._account, self._entry.tenant)
+        return (
+            f"Left in the account: {left}\n"
+            f"    Backups in the vault cannot be removed and end by themselves, logs too. Without\n"
+            f"    the tenant's key nobody reads them."
+        )
+
+    @property
+    def _stack(self) -> Stack:
+        return builds.stack_of(self._account, self._entry.tenant)
+
+    def _tables(self) -> list[tuple[int, str]]:
+        """Those of the epoch in use."""
+        listed = leftovers.tables(self._account, self._entry.tenant)
+        return [each for each in listed if each[0] == self._entry.epoch]
+
+    def _exported(self, name: str) -> str:
+        client = self._account.client("dynamodb")
+        table = client.describe_table(TableName=name)["Table"]["TableArn"]
+        prefix = f"{self._entry.tenant}/{name}"
+        for each in _exports(client, table):
+            described = client.describe_export(ExportArn=each["ExportArn"])["ExportDescription"]
+            is_ours = (described["S3Bucket"], described.get("S3Prefix")) == (self._bucket, prefix)
+            if is_ours and described["ExportStatus"] != "FAILED":
+                return str(each["ExportArn"])
+        made = client.export_table_to_point_in_time(
+            TableArn=table, S3Bucket=self._bucket, S3Prefix=prefix, ExportFormat="DYNAMODB_JSON"
+        )
+        return str(made["ExportDescription"]["ExportArn"])
+
+    def _require_complete(self, exports: list[str]) -> None:
+        client = self._account.client("dynamodb")
+        for arn in exports:
+            described = client.describe_export(ExportArn=arn)["ExportDescription"]
+            if described["ExportStatus"] != "COMPLETED":
+                raise Failed(f"{arn}: {described.get('FailureMessage', 'the export failed')}")
+
+
+def _exports(client: Any, table: str) -> Iterator[Any]:
+    """Exports of a table; boto3 has no paginator for them."""
+    page = client.list_exports(TableArn=table)
+    yield from page["ExportSummaries"]
+    while "NextToken" in page:
+        page = client.list_exports(TableArn=table, NextToken=page["NextToken"])
+        yield from page["ExportSummaries"]

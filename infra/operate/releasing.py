@@ -1,0 +1,125 @@
+"""A build brought to tenants that are in use: to one, or to all of them in waves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+
+from infra.operate import builds, functions, smoke
+from infra.operate.account import Account
+from infra.operate.builds import Build
+from infra.operate.registry import ACTIVE, Entry, Registry
+from infra.operate.stack import ChangeSet
+from infra.operate.steps import Failed, Step
+
+SECOND_WAVE = 0.05
+"""The part of the tenants a release reaches before the rest."""
+WORK = "release"
+_BATCH = 100
+"""CloudWatch tells of so many alarms at once."""
+
+
+def waves(entries: Iterable[Entry]) -> list[list[Entry]]:
+    """Our own tenants, then one in twenty, then the rest; in each release the same."""
+    active = [entry for entry in entries if entry.state == ACTIVE]
+    own = [entry for entry in active if entry.is_own]
+    others = sorted((entry for entry in active if not entry.is_own), key=_place)
+    size = math.ceil(len(others) * SECOND_WAVE)
+    return [wave for wave in (own, others[:size], others[size:]) if wave]
+
+
+def _place(entry: Entry) -> str:
+    """An order that does not follow from names, so that no kind of tenant is always first."""
+    return sha256(entry.tenant.encode()).hexdigest()
+
+
+def has(entry: Entry, build: Build) -> bool:
+    return (entry.code, entry.layer) == (build.bundle.code_digest, build.bundle.layer_digest)
+
+
+def planned(account: Account, build: Build, entry: Entry) -> ChangeSet | None:
+    """What the build would change; nothing is carried out by it."""
+    platform = builds.platform_outputs(account)
+    parameters = builds.parameters_of(entry, platform)
+    template = builds.template_of(entry, build, parameters)
+    stack = builds.stack_of(account, entry.tenant)
+    return stack.changes(template, parameters, bucket=platform["CodeBucket"])
+
+
+def bring(
+    account: Account,
+    build: Build,
+    tenant: str,
+    *,
+    work: str = WORK,
+    parameters: Mapping[str, str] | None = None,
+    instead: bool = False,
+) -> str:
+    """Update a tenant's stack; CloudFormation undoes what fails, and so do alarms meanwhile."""
+    registry = Registry(account)
+    entry = registry.begin(tenant, work, ACTIVE, instead=instead)
+    entry = replace(entry, parameters={**entry.parameters, **(parameters or {})})
+    changes = planned(account, build, entry)
+    if changes is not None:
+        builds.stack_of(account, tenant).apply(changes)
+    smoke.require_answers(account, entry.parameters["BaseUrl"])
+    pruned = functions.prune(account, tenant)
+    registry.end(
+        tenant,
+        work,
+        code=build.bundle.code_digest,
+        layer=build.bundle.layer_digest,
+        parameters=dict(entry.parameters),
+    )
+    return f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
+
+
+def steps(account: Account, build: Build, entries: Sequence[Entry], watched: int) -> list[Step]:
+    """A step for each tenant that has another build, and one that watches each wave."""
+    made: list[Step] = []
+    for number, wave in enumerate(waves(entries), 1):
+        behind = [entry for entry in wave if not has(entry, build)]
+        made += [_bring(account, build, entry, number) for entry in behind]
+        if behind:
+            made.append(_watch(account, wave, number, watched))
+    return made
+
+
+def _bring(account: Account, build: Build, entry: Entry, wave: int) -> Step:
+    return Step(
+        f"wave {wave}: bring the build to {entry.tenant}",
+        lambda: bring(account, build, entry.tenant),
+    )
+
+
+def _watch(account: Account, wave: Sequence[Entry], number: int, minutes: int) -> Step:
+    def watch() -> str:
+        for minute in range(minutes + 1):
+            if minute:
+                account.pause(60)
+            require_quiet(account, [entry.tenant for entry in wave])
+        return "No alarm rings."
+
+    return Step(f"wave {number}: watch the alarms for {minutes} minutes", watch)
+
+
+def require_quiet(account: Account, tenants: Iterable[str]) -> None:
+    """Raise `Failed` where an alarm of one of these tenants rings."""
+    ringing = [f"{tenant}: {name}" for tenant in tenants for name in _ringing(account, tenant)]
+    if ringing:
+        raise Failed("\n".join(["The release stops here, since alarms ring:", *ringing]))
+
+
+def _ringing(account: Account, tenant: str) -> list[str]:
+    alarms = list(builds.stack_of(account, tenant).resources("CloudWatch::Alarm").values())
+    batches = [alarms[start : start + _BATCH] for start in range(0, len(alarms), _BATCH)]
+    return [
+        alarm["AlarmDescription"]
+        for batch in batches
+        for alarm in account.pages(
+            "cloudwatch", "describe_alarms", "MetricAlarms", AlarmNames=batch
+        )
+        if alarm["StateValue"] == "ALARM"
+    ]

@@ -1,0 +1,288 @@
+"""A tenant put back to a moment, in new tables beside the old ones.
+
+Tables come back one by one and lose their settings, so these are put back and all rows are
+checked against each other before anything leads to them. Until the functions are led there the
+tenant runs on its old tables, and giving up costs nothing. These stay for seven days longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from chalicelib.tables.settings import SIGNING_KEYS
+from infra.operate import builds, functions, leftovers, rows, smoke, table_settings
+from infra.operate.account import Account
+from infra.operate.builds import Build
+from infra.operate.registry import ACTIVE, Entry, Registry
+from infra.operate.stack import Stack
+from infra.operate.steps import Failed, Step
+from infra.template.elements import Json
+from infra.template.tables import RECOVERY_DAYS, our_tables, table_id, tables
+from infra.template.tiers import TIERS
+from integrity.invariants import violations
+
+WORK = "restore"
+KEPT_DAYS = 7
+"""How long the tables of the epoch before stay."""
+SHOWN = 20
+_IN_USE = "The functions use the new tables already."
+SETTINGS = "settings"
+SESSIONS = "tokens"
+"""The table with sessions, and with links and nonces that are used once."""
+MAILS = "outbox"
+
+
+def steps(
+    account: Account, build: Build, entry: Entry, moment: datetime, *, instead: bool = False
+) -> list[Step]:
+    back = _Restore(account, build, entry, moment, instead=instead)
+    return [
+        Step("write down what is begun", back.begin),
+        Step(f"restore each table to {moment:%Y-%m-%d %H:%M:%S} UTC", back.restore),
+        Step("put back what restored tables lose: expiry, recovery, protection, tags", back.settle),
+        Step("check all rows against each other", back.check),
+        Step("close all sessions, end all links, and drop the mails that wait", back.close),
+        Step("keep the keys that sign tokens as they are", back.keep_keys),
+        Step("take the new tables into the stack", back.take_in),
+        Step("switch the service off", back.silence),
+        Step("lead the functions to the new tables", back.switch),
+        Step("switch the service on again", back.wake),
+        Step("see that it answers", back.smoke),
+        Step("write down the new epoch", back.end),
+    ]
+
+
+class _Restore:
+    def __init__(
+        self, account: Account, build: Build, entry: Entry, moment: datetime, *, instead: bool
+    ) -> None:
+        self._account = account
+        self._registry = Registry(account)
+        self._build = build
+        self._entry = entry
+        self._moment = moment
+        self._instead = instead
+        self._work = f"{WORK} {entry.tenant} {moment:%Y-%m-%dT%H:%M:%SZ}"
+        self._new = replace(entry, epoch=entry.epoch + 1)
+
+    def begin(self) -> None:
+        tenant, work = self._entry.tenant, self._work
+        entry = self._registry.begin(tenant, work, ACTIVE, instead=self._instead)
+        if entry.epoch != self._entry.epoch:
+            self._registry.end(tenant, work)
+            raise Failed("The tenant was restored just now; look at `status`.")
+
+    def restore(self) -> str:
+        client, present = self._account.client("dynamodb"), self._present()
+        for name in our_tables():
+            if self._named(name, self._new) not in present:
+                client.restore_table_to_point_in_time(
+                    SourceTableName=self._named(name, self._entry),
+                    TargetTableName=self._named(name, self._new),
+                    RestoreDateTime=self._moment,
+                    SSESpecificationOverride=self._encryption(),
+                )
+        self._account.until(self._are_there, 20)
+        return f"{len(our_tables())} tables."
+
+    def settle(self) -> None:
+        """From the template, so that a restored table is what a new one would be."""
+        for resource in self._resources().values():
+            table_settings.put_back(self._account, resource, self._entry.tenant)
+
+    def check(self) -> str:
+        """Refuse a state that never was: then another second is to be tried, or a repair."""
+        if self._is_switched():
+            return _IN_USE
+        stored = {
+            name: rows.read(self._account, self._named(name, self._new)) for name in our_tables()
+        }
+        if found := violations(stored):
+            raise Failed(self._refusal([str(each) for each in found]))
+        return f"{sum(map(len, stored.values())):,} rows, nothing is wrong."
+
+    def close(self) -> str:
+        """What was used up since the moment would be unused again: a link, a token, a nonce.
+
+        Mails that waited at the moment have been sent since, or hold a link that ends here.
+        """
+        if self._is_switched():
+            return _IN_USE
+        ended, dropped = (
+            rows.empty(self._account, self._named(name, self._new)) for name in (SESSIONS, MAILS)
+        )
+        return (
+            f"{ended} ended, {dropped} mails dropped. "
+            "Who was invited and has not set up asks for another link."
+        )
+
+    def keep_keys(self) -> str:
+        """Their private halves are no rows, and were not put back."""
+        if self._is_switched():
+            return _IN_USE
+        old, new = (self._named(SETTINGS, each) for each in (self._entry, self._new))
+        rows.copy(self._account, old, new, {"name": {"S": SIGNING_KEYS}})
+        return "As published now."
+
+    def take_in(self) -> str:
+        """Import them: a stack never creates what is there."""
+        deployed = self._stack.template()
+        new = self._resources()
+        if new.keys() <= deployed["Resources"].keys():
+            return "They are in it."
+        template = {**deployed, "Resources": {**deployed["Resources"], **new}}
+        imported = [
+            {
+                "ResourceType": "AWS::DynamoDB::Table",
+                "LogicalResourceId": table_id(name, self._new.epoch),
+                "ResourceIdentifier": {"TableName": self._named(name, self._new)},
+            }
+            for name in our_tables()
+        ]
+        self._change(template, imported)
+        return f"{len(imported)} taken in."
+
+    def silence(self) -> str:
+        """While some functions use the old tables and some the new ones, nobody writes."""
+        return functions.silence(self._account, self._entry.tenant)
+
+    def switch(self) -> str:
+        """The old tables leave the stack, and stay in the account."""
+        self._change(_at_once(self._template()))
+        return f"Epoch {self._new.epoch}."
+
+    def wake(self) -> str:
+        return functions.wake(self._account, self._entry.tenant, self._template())
+
+    def smoke(self) -> str:
+        return smoke.require_answers(self._account, self._entry.parameters["BaseUrl"])
+
+    def end(self) -> str:
+        until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=KEPT_DAYS)
+        self._registry.end(
+            self._entry.tenant,
+            self._work,
+            epoch=self._new.epoch,
+            let_go=f"{until:%Y-%m-%d}",
+        )
+        return f"The tables of epoch {self._entry.epoch} stay until {until:%Y-%m-%d} at least."
+
+    @property
+    def _stack(self) -> Stack:
+        return builds.stack_of(self._account, self._entry.tenant)
+
+    def _template(self) -> Json:
+        return builds.template_of(self._new, self._build, self._stack.parameters())
+
+    def _change(self, template: Json, imported: Iterable[Json] = ()) -> None:
+        """With the parameters that were given last: a restore changes nothing else."""
+        parameters = self._stack.parameters()
+        changes = self._stack.changes(
+            template, parameters, bucket=parameters["CodeBucket"], imported=imported
+        )
+        if changes is not None:
+            self._stack.apply(changes)
+
+    def _is_switched(self) -> bool:
+        prefix = self._stack.outputs()["TablePrefix"]
+        return prefix == self._named("", self._new)
+
+    def _present(self) -> set[str]:
+        return {name for _, name in leftovers.tables(self._account, self._entry.tenant)}
+
+    def _are_there(self) -> bool:
+        client = self._account.client("dynamodb")
+        names = [self._named(name, self._new) for name in our_tables()]
+        ready = [
+            name
+            for name in names
+            if client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE"
+        ]
+        print(f"    {len(ready)} of {len(names)} tables are back", flush=True)
+        return len(ready) == len(names)
+
+    def _named(self, name: str, entry: Entry) -> str:
+        return f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
+
+    def _resources(self) -> dict[str, Json]:
+        tier = TIERS[self._entry.tier]
+        return tables(self._new.epoch, may_be_removable=tier.may_be_removable)
+
+    def _encryption(self) -> Json:
+        key = self._stack.outputs()["TenantKeyArn"]
+        return {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
+
+    def _refusal(self, found: list[str]) -> str:
+        more = [f"  and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+        tenant, epoch = self._entry.tenant, self._new.epoch
+        return "\n".join(
+            [
+                f"{len(found)} things are wrong with that state, so nothing leads to it:",
+                *(f"  {each}" for each in found[:SHOWN]),
+                *more,
+                "The tenant runs on as before. Tables come back one by one, so a change that was",
+                "just being written may be half there. To try another second, remove them first:",
+                f"`python -m infra restore {tenant} --give-up`. Or repair the rows by hand, in the",
+                f"tables of epoch {epoch} (docs/operations.md), and repeat the command.",
+            ]
+        )
+
+
+def give_up(account: Account, entry: Entry) -> list[Step]:
+    """Remove what a restore that did not come to its end has made."""
+
+    def remove() -> str:
+        if entry.work and not entry.work.startswith(WORK):
+            raise Failed(f"It is no restore that is unfinished, but: {entry.work}.")
+        newer = [
+            name for epoch, name in leftovers.tables(account, entry.tenant) if epoch > entry.epoch
+        ]
+        held = set(builds.stack_of(account, entry.tenant).resources("DynamoDB::Table").values())
+        if held & set(newer):
+            raise Failed("The stack has taken the new tables in: finish the restore instead.")
+        leftovers.remove_tables(account, newer)
+        return f"{len(newer)} tables."
+
+    registry = Registry(account)
+    return [
+        Step("remove the tables of the epoch that was not reached", remove),
+        Step(
+            "write down that nothing is unfinished", lambda: registry.end(entry.tenant, entry.work)
+        ),
+    ]
+
+
+def let_go(account: Account, entry: Entry) -> list[Step]:
+    """Remove the tables of earlier epochs, when their seven days are over."""
+
+    def remove() -> str:
+        today = f"{datetime.fromtimestamp(account.now(), UTC):%Y-%m-%d}"
+        if today < entry.let_go:
+            raise Failed(f"They stay until {entry.let_go}.")
+        older = [
+            name for epoch, name in leftovers.tables(account, entry.tenant) if epoch < entry.epoch
+        ]
+        leftovers.remove_tables(account, older)
+        return f"{len(older)} tables."
+
+    return [Step("remove the tables of earlier epochs", remove)]
+
+
+def _at_once(template: Json) -> Json:
+    """The same, without a tenth of the requests first: those would see other tables."""
+    resources = {
+        name: {key: value for key, value in each.items() if key != "UpdatePolicy"}
+        for name, each in template["Resources"].items()
+    }
+    return {**template, "Resources": resources}
+
+
+def require_within_reach(account: Account, moment: datetime) -> None:
+    now = datetime.fromtimestamp(account.now(), UTC)
+    if not now - timedelta(days=RECOVERY_DAYS) <= moment <= now - timedelta(minutes=5):
+        raise Failed(
+            f"A moment should be from {RECOVERY_DAYS} days to five minutes ago; "
+            f"it is {now:%Y-%m-%dT%H:%M:%SZ}."
+        )

@@ -1,0 +1,49 @@
+"""Whole tables, read and emptied by who maintains them; no request does this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from infra.operate.account import Account
+from infra.operate.steps import Failed
+
+_BATCH = 25
+
+
+def read(account: Account, table: str) -> list[dict[str, Any]]:
+    """All rows, as DynamoDB sends them."""
+    return list(account.pages("dynamodb", "scan", "Items", TableName=table, ConsistentRead=True))
+
+
+def empty(account: Account, table: str) -> int:
+    """Remove all rows; returns how many there were."""
+    keys = list(_keys(account, table))
+    for start in range(0, len(keys), _BATCH):
+        requests = [{"DeleteRequest": {"Key": key}} for key in keys[start : start + _BATCH]]
+        _write(account, {table: requests})
+    return len(keys)
+
+
+def copy(account: Account, source: str, target: str, key: dict[str, Any]) -> None:
+    """Put one row of a table into another that is like it."""
+    client = account.client("dynamodb")
+    row = client.get_item(TableName=source, Key=key, ConsistentRead=True)["Item"]
+    client.put_item(TableName=target, Item=row)
+
+
+def _keys(account: Account, table: str) -> Iterator[dict[str, Any]]:
+    described = account.client("dynamodb").describe_table(TableName=table)["Table"]
+    names = [each["AttributeName"] for each in described["KeySchema"]]
+    for row in read(account, table):
+        yield {name: row[name] for name in names}
+
+
+def _write(account: Account, requests: dict[str, Any]) -> None:
+    for _ in range(20):
+        answer = account.client("dynamodb").batch_write_item(RequestItems=requests)
+        requests = answer.get("UnprocessedItems", {})
+        if not requests:
+            return
+        account.pause(1)
+    raise Failed(f"{', '.join(requests)} takes no more writes now.")

@@ -1,0 +1,237 @@
+"""A stack, changed by change sets: what will change is known before anything does."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from infra.operate.account import Account
+from infra.operate.steps import Failed
+from infra.template.elements import Json, digest, text
+
+CREATE, UPDATE, IMPORT = "CREATE", "UPDATE", "IMPORT"
+LARGEST_INLINE = 51_200
+"""Bytes of a template that may be sent by itself; a larger one lies in a bucket."""
+_GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
+_NEVER_WAS = frozenset({"REVIEW_IN_PROGRESS"})
+_NOT_MADE = frozenset({"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"})
+_UNCHANGED = ("didn't contain changes", "No updates are to be performed")
+_TAGS = [{"Key": "service", "Value": "keyhaven"}]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    action: str
+    """`Add`, `Modify`, `Remove` or `Import`."""
+    name: str
+    kind: str
+    replaces: str = "False"
+
+    def __str__(self) -> str:
+        note = {"True": ", replaced", "Conditional": ", perhaps replaced"}.get(self.replaces, "")
+        return f"{self.action:<7} {self.name} ({self.kind.removeprefix('AWS::')}{note})"
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    id: str
+    kind: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    account: Account
+    name: str
+
+    def find(self) -> Json | None:
+        """The stack as CloudFormation describes it, if there is one."""
+        try:
+            [found] = self._client.describe_stacks(StackName=self.name)["Stacks"]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+        status = found["StackStatus"]
+        return None if status in _NEVER_WAS or status == "DELETE_COMPLETE" else dict(found)
+
+    def status(self) -> str:
+        found = self.find()
+        return "" if found is None else str(found["StackStatus"])
+
+    def was_not_made(self) -> bool:
+        """Whether its creation has failed: such a stack can only be deleted."""
+        return self.status() in _NOT_MADE
+
+    def outputs(self) -> dict[str, str]:
+        found = self.find()
+        if found is None:
+            raise Failed(f"There is no stack {self.name}.")
+        return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", [])}
+
+    def parameters(self) -> dict[str, str]:
+        """As they were given last."""
+        described = (self.find() or {}).get("Parameters", ())
+        return {each["ParameterKey"]: each["ParameterValue"] for each in described}
+
+    def template(self) -> Json:
+        """The template that is deployed."""
+        body = self._client.get_template(StackName=self.name, TemplateStage="Original")
+        return dict(body["TemplateBody"])
+
+    def resources(self, kind: str) -> dict[str, str]:
+        """What a kind of resources is called in the account, by logical name.
+
+        One that was never made has no name there, and is left out.
+        """
+        listed = self.account.pages(
+            "cloudformation",
+            "list_stack_resources",
+            "StackResourceSummaries",
+            StackName=self.name,
+        )
+        return {
+            each["LogicalResourceId"]: each["PhysicalResourceId"]
+            for each in listed
+            if each["ResourceType"] == f"AWS::{kind}" and each.get("PhysicalResourceId")
+        }
+
+    def changes(
+        self,
+        template: Json,
+        parameters: Mapping[str, str],
+        *,
+        bucket: str | None = None,
+        imported: Iterable[Json] = (),
+    ) -> ChangeSet | None:
+        """What this template would change; nothing where it would change nothing."""
+        to_import = list(imported)
+        kind = IMPORT if to_import else UPDATE if self.find() else CREATE
+        made = self._client.create_change_set(
+            StackName=self.name,
+            ChangeSetName=f"k{digest(template, dict(parameters))}-{time.time_ns()}",
+            ChangeSetType=kind,
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_NAMED_IAM"],
+            Parameters=[
+                {"ParameterKey": name, "ParameterValue": value}
+                for name, value in sorted(parameters.items())
+            ],
+            Tags=_TAGS,
+            **self._sent(template, bucket),
+            **({"ResourcesToImport": to_import} if to_import else {}),
+        )["Id"]
+        described = self._described(made)
+        if described["Status"] == "FAILED":
+            self.drop(made, kind)
+            if any(told in described.get("StatusReason", "") for told in _UNCHANGED):
+                return None
+            raise Failed(f"CloudFormation refuses the change: {described.get('StatusReason')}")
+        return ChangeSet(made, kind, tuple(self._listed(made)))
+
+    def apply(self, changes: ChangeSet) -> None:
+        """Carry out changes, tell of the progress, and raise `Failed` when they are undone.
+
+        What a failed change has made is removed, also where it would be kept later.
+        """
+        seen = {each["EventId"] for each in self._events()} if changes.kind != CREATE else set()
+        further = {} if changes.kind == IMPORT else {"RetainExceptOnCreate": True}
+        self._client.execute_change_set(StackName=self.name, ChangeSetName=changes.id, **further)
+        failures = self._follow(seen, len(changes.changes))
+        if self.status() not in _GOOD:
+            raise Failed("\n".join([f"The stack {self.name} is {self.status()}:", *failures]))
+
+    def drop(self, change_set: str, kind: str) -> None:
+        """Forget changes that are not carried out, and the empty stack they were to make."""
+        self._client.delete_change_set(StackName=self.name, ChangeSetName=change_set)
+        if kind == CREATE:
+            self._client.delete_stack(StackName=self.name)
+
+    def delete(self) -> None:
+        """Delete the stack; what is kept by its template stays in the account."""
+        if self.find() is None:
+            return
+        stack_id = self.find_id()
+        self._client.delete_stack(StackName=self.name)
+        self.account.until(lambda: not self.status().endswith("_IN_PROGRESS"))
+        if self.find() is not None:
+            raise Failed(f"The stack {self.name} ({stack_id}) is {self.status()}.")
+
+    def find_id(self) -> str:
+        found = self.find()
+        return "" if found is None else str(found["StackId"])
+
+    @property
+    def _client(self) -> Any:
+        return self.account.client("cloudformation")
+
+    def _sent(self, template: Json, bucket: str | None) -> Json:
+        body = text(template)
+        if len(body.encode()) <= LARGEST_INLINE:
+            return {"TemplateBody": body}
+        if bucket is None:
+            raise Failed("The template is too large to be sent without a bucket.")
+        key, s3 = f"templates/{digest(template)}.json", self.account.client("s3")
+        s3.put_object(Bucket=bucket, Key=key, Body=body.encode())
+        return {"TemplateURL": f"{s3.meta.endpoint_url}/{bucket}/{key}"}
+
+    def _described(self, change_set: str) -> Json:
+        """The change set once CloudFormation has worked it out."""
+        while True:
+            described = self._client.describe_change_set(
+                StackName=self.name, ChangeSetName=change_set
+            )
+            if described["Status"] not in ("CREATE_PENDING", "CREATE_IN_PROGRESS"):
+                return dict(described)
+            self.account.pause(2)
+
+    def _listed(self, change_set: str) -> Iterator[Change]:
+        listed = self.account.pages(
+            "cloudformation",
+            "describe_change_set",
+            "Changes",
+            StackName=self.name,
+            ChangeSetName=change_set,
+        )
+        for each in listed:
+            change = each["ResourceChange"]
+            yield Change(
+                change["Action"],
+                change["LogicalResourceId"],
+                change["ResourceType"],
+                change.get("Replacement", "False"),
+            )
+
+    def _follow(self, seen: set[str], changes: int) -> list[str]:
+        """Tell of the progress until the stack rests; return what has failed, first one first."""
+        failures: list[str] = []
+        done = 0
+        while True:
+            rests = not self.status().endswith("_IN_PROGRESS")
+            for event in self._events():
+                if event["EventId"] not in seen:
+                    seen.add(event["EventId"])
+                    done += event["ResourceStatus"].endswith("_COMPLETE")
+                    failures += _failure(event)
+            print(f"    {self.status()}: {done} done, {changes} to be changed", flush=True)
+            if rests:
+                return failures
+            self.account.pause(10)
+
+    def _events(self) -> list[Json]:
+        """Oldest first."""
+        return list(
+            self.account.pages(
+                "cloudformation", "describe_stack_events", "StackEvents", StackName=self.name
+            )
+        )[::-1]
+
+
+def _failure(event: Json) -> list[str]:
+    reason = str(event.get("ResourceStatusReason", ""))
+    if not event["ResourceStatus"].endswith("_FAILED") or "cancelled" in reason:
+        return []
+    return [f"  {event['LogicalResourceId']}: {reason}"]

@@ -1,0 +1,66 @@
+"""What a restored table lacks of its settings, put back from the template.
+
+DynamoDB restores rows, keys, indexes and the encryption asked for; not expiry, recovery,
+streams, protection or tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from infra.operate import leftovers
+from infra.operate.account import Account
+from infra.template.elements import Json
+
+
+def put_back(account: Account, resource: Json, tenant: str) -> None:
+    """Give a table what its resource in the template says of it, as far as it is missing."""
+    client, properties = account.client("dynamodb"), resource["Properties"]
+    name = str(properties["TableName"]["Fn::Sub"]).replace("${TenantId}", tenant)
+    recovery = properties["PointInTimeRecoverySpecification"]
+    client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
+    described = client.describe_table(TableName=name)["Table"]
+    for changes in _lost(properties, described):
+        client.update_table(TableName=name, **changes)
+        account.until(leftovers.rests(client, name))
+    if expiry := properties.get("TimeToLiveSpecification"):
+        _set_expiry(client, name, expiry)
+    client.tag_resource(ResourceArn=described["TableArn"], Tags=_tags(properties, tenant))
+
+
+def _lost(properties: Json, described: Json) -> Iterator[Json]:
+    """What is to be said of the table itself; one thing at a time, as DynamoDB wants it.
+
+    A restored table is protected also where it may be removable: who removes it says so anyway.
+    """
+    if properties["DeletionProtectionEnabled"] is not False:
+        yield from _unless(described, {"DeletionProtectionEnabled": True})
+    if stream := properties.get("StreamSpecification"):
+        yield from _unless(described, {"StreamSpecification": {"StreamEnabled": True, **stream}})
+
+
+def _unless(described: Json, changes: Json) -> Iterator[Json]:
+    if any(described.get(name) != value for name, value in changes.items()):
+        yield changes
+
+
+def _set_expiry(client: Any, name: str, wanted: Json) -> None:
+    """DynamoDB refuses to be told again what it was told within the hour."""
+    try:
+        client.update_time_to_live(TableName=name, TimeToLiveSpecification=wanted)
+    except ClientError as error:
+        if "already enabled" not in str(error):
+            raise
+
+
+def _tags(properties: Mapping[str, Any], tenant: str) -> list[dict[str, str]]:
+    return [
+        {
+            "Key": each["Key"],
+            "Value": tenant if each["Value"] == {"Ref": "TenantId"} else each["Value"],
+        }
+        for each in properties["Tags"]
+    ]

@@ -1,0 +1,1 @@
+"""The templates of a cell and of its tenants, composed from the code."""

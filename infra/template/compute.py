@@ -1,0 +1,140 @@
+"""The functions of a tenant: what each runs, as whom, and how a release reaches it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from infra.bundle.bundle import Bundle
+from infra.bundle.runtime import ARCHITECTURE, RUNTIME
+from infra.template.api import log_group
+from infra.template.elements import (
+    NO_VALUE,
+    Json,
+    Resources,
+    arn,
+    attribute,
+    digest,
+    kept,
+    ref,
+    resource,
+    sub,
+)
+from infra.template.functions import ALIAS, Function
+from infra.template.parameters import READ_BY_FUNCTIONS
+from infra.template.roles import role
+from infra.template.streams import follower
+from infra.template.tables import prefix
+from infra.template.tiers import Tier
+
+EVERY_FIVE_MINUTES = "rate(5 minutes)"
+
+
+def function(
+    which: Function, tier: Tier, bundle: Bundle, epoch: int, values: Mapping[str, str]
+) -> Resources:
+    properties = _function(which, tier, bundle, epoch)
+    settings = {name: values.get(name, "") for name in READ_BY_FUNCTIONS}
+    version = f"{which.version}{digest(properties, bundle.layer_digest, settings)}"
+    return {
+        which.id: resource("Lambda::Function", properties),
+        which.logs: kept("Logs::LogGroup", log_group(which.name)),
+        version: kept("Lambda::Version", {"FunctionName": ref(which.id)}),
+        which.alias: _alias(which, version, tier),
+        **role(which, epoch),
+        **(_schedule(which) if which.group.is_scheduled else {}),
+        **follower(which, epoch),
+    }
+
+
+def _function(which: Function, tier: Tier, bundle: Bundle, epoch: int) -> Json:
+    is_sign_in = which.is_served and which.group.holds_private_keys
+    return {
+        "FunctionName": sub(f"keyhaven-${{TenantId}}-{which.name}"),
+        "Runtime": RUNTIME,
+        "Architectures": [ARCHITECTURE],
+        "Handler": which.handler,
+        "Code": {"S3Bucket": ref("CodeBucket"), "S3Key": bundle.code_key},
+        "Layers": [ref("LayerArn")],
+        "Role": arn(which.role),
+        "MemorySize": which.memory,
+        "Timeout": which.timeout,
+        "ReservedConcurrentExecutions": (tier.reserved if is_sign_in else None) or NO_VALUE,
+        "Environment": {"Variables": environment(which, epoch)},
+        "KmsKeyArn": arn("TenantKey"),
+        "LoggingConfig": {"LogGroup": ref(which.logs), "LogFormat": "JSON"},
+        "TracingConfig": {"Mode": "Active"},
+        "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+    }
+
+
+def environment(which: Function, epoch: int) -> Json:
+    """What `chalicelib/settings.py` reads: names and addresses, never a secret."""
+    group = which.group
+    return {
+        "BASE_URL": ref("BaseUrl"),
+        "DIALECT": ref("Dialect"),
+        "SUPPORT_ADDRESS": ref("SupportAddress"),
+        "MAIL_SENDER": ref("MailSender"),
+        "TABLE_PREFIX": sub(prefix(epoch)),
+        **({"ENDPOINT_GROUP": group.name} if which.is_served else {}),
+        **({"AVATAR_BUCKET": ref("Objects")} if group.avatars else {}),
+        **({"ANSWER_BUCKET": ref("Objects")} if group.leaves_answers else {}),
+        **(_places_of_keys() if group.holds_private_keys else {}),
+    }
+
+
+def _places_of_keys() -> Json:
+    return {"OPENPGP_SECRET": ref("OpenpgpSecret"), "JWT_SECRET": ref("JwtSecret")}
+
+
+def _alias(which: Function, version: str, tier: Tier) -> Json:
+    properties: Json = {
+        "Name": ALIAS,
+        "FunctionName": ref(which.id),
+        "FunctionVersion": attribute(version, "Version"),
+    }
+    if which.name in tier.warm:
+        properties["ProvisionedConcurrencyConfig"] = {"ProvisionedConcurrentExecutions": 1}
+    if not (tier.is_gradual and which.is_served):
+        return resource("Lambda::Alias", properties)
+    shift = {
+        "ApplicationName": ref("Releases"),
+        "DeploymentGroupName": ref(release_of(which)),
+    }
+    return resource(
+        "Lambda::Alias", properties, UpdatePolicy={"CodeDeployLambdaAliasUpdate": shift}
+    )
+
+
+def release_of(which: Function) -> str:
+    return f"{which.id}Release"
+
+
+def _schedule(which: Function) -> Resources:
+    """Call a worker every five minutes; the next call is the second try."""
+    rule: Json = {
+        "Description": sub(f"Keyhaven, tenant ${{TenantId}}: {which.name}"),
+        "ScheduleExpression": EVERY_FIVE_MINUTES,
+        "State": "ENABLED",
+        "Targets": [{"Id": which.name, "Arn": ref(which.alias)}],
+    }
+    permission: Json = {
+        "FunctionName": ref(which.alias),
+        "Action": "lambda:InvokeFunction",
+        "Principal": "events.amazonaws.com",
+        "SourceArn": arn(f"{which.id}Schedule"),
+    }
+    failures: Json = {
+        "FunctionName": ref(which.id),
+        "Qualifier": ALIAS,
+        "MaximumRetryAttempts": 0,
+        "MaximumEventAgeInSeconds": 300,
+        "DestinationConfig": {"OnFailure": {"Destination": arn("DeadLetters")}},
+    }
+    return {
+        f"{which.id}Schedule": resource("Events::Rule", rule),
+        f"{which.id}Permission": resource("Lambda::Permission", permission),
+        f"{which.id}Failures": resource(
+            "Lambda::EventInvokeConfig", failures, DependsOn=[which.alias]
+        ),
+    }

@@ -1,0 +1,105 @@
+"""What a stack is told: of a tenant when it is made, of a cell's platform when it is set up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infra.template.elements import Json, equals, is_given
+from infra.template.tiers import Tier
+
+MAIL_SENDER = "^(|[A-Za-z0-9._+-]+@([a-z0-9-]+[.])+[a-z0-9-]{2,})$"
+"""None of the signs that mean something in a policy."""
+ARN = "^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+$"
+OPTIONAL_ARN = "^(|arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+)$"
+READ_BY_FUNCTIONS = ("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn")
+"""A change of these makes a new version of each function."""
+
+
+def _text(about: str, **further: Any) -> Json:
+    return {"Type": "String", "Description": about, **further}
+
+
+def tenant_parameters(tier: Tier) -> Json:
+    parameters = {
+        "TenantId": _text(
+            "Names everything of the tenant: letters, digits and hyphens.",
+            AllowedPattern="^[a-z][a-z0-9-]{1,30}$",
+        ),
+        "BaseUrl": _text(
+            "Where people and clients find the tenant, without a slash at the end.",
+            AllowedPattern="^(https://[a-z0-9.-]+|http://127[.]0[.]0[.]1:[0-9]+)(/[a-z0-9._-]+)*$",
+            MaxLength=200,
+        ),
+        "Dialect": _text(
+            "How the API speaks where its specification and deployed clients differ.",
+            AllowedValues=["specification", "clients"],
+            Default="specification",
+        ),
+        "SupportAddress": _text("Where people of the tenant ask for help.", Default=""),
+        "MailSender": _text(
+            "The address the tenant's mails come from, verified in SES; without it, none leave.",
+            Default="",
+            AllowedPattern=MAIL_SENDER,
+            MaxLength=254,
+        ),
+        "DomainName": _text("The tenant's own domain name, if it has one.", Default=""),
+        "CertificateArn": _text(
+            "The certificate of that name, from the platform.",
+            Default="",
+            AllowedPattern=OPTIONAL_ARN,
+        ),
+        "FirewallArn": _text(
+            "The platform's firewall, if it has one.", Default="", AllowedPattern=OPTIONAL_ARN
+        ),
+        "CodeBucket": _text("The platform's bucket with the code."),
+        "LayerArn": _text("The platform's layer version.", AllowedPattern=ARN),
+        "AlarmTopic": _text("The platform's topic of alarms.", AllowedPattern=ARN),
+        "PermissionsBoundary": _text(
+            "The platform's bound of what roles may do.", AllowedPattern=ARN
+        ),
+    }
+    if tier.may_be_removable:
+        parameters["Removable"] = _text(
+            "Whether tables may be deleted: yes for a trial that is to be removed.",
+            AllowedValues=["yes", "no"],
+            Default="no",
+        )
+    return parameters
+
+
+def tenant_conditions(tier: Tier) -> Json:
+    conditions = {
+        "HasDomain": is_given("DomainName"),
+        "HasFirewall": is_given("FirewallArn"),
+        "HasMailSender": is_given("MailSender"),
+    }
+    if tier.may_be_removable:
+        conditions["IsRemovable"] = equals("Removable", "yes")
+    return conditions
+
+
+def platform_parameters() -> Json:
+    return {
+        "HasLayerInBucket": _text(
+            "Whether the layer's archive lies in the code bucket already.",
+            AllowedValues=["yes", "no"],
+            Default="no",
+        ),
+        "AlarmAddress": _text("Who is told of alarms by mail.", Default=""),
+        "Domain": _text("The domain under which tenants have their names.", Default=""),
+        "HostedZone": _text("The zone of that domain.", Default=""),
+        "OtherVault": _text(
+            "A vault in another account, for copies of backups.",
+            Default="",
+            AllowedPattern=OPTIONAL_ARN,
+        ),
+    }
+
+
+def platform_conditions() -> Json:
+    return {
+        "HasLayer": equals("HasLayerInBucket", "yes"),
+        "HasAlarmAddress": is_given("AlarmAddress"),
+        "HasCertificate": {"Fn::And": [is_given("Domain"), is_given("HostedZone")]},
+        "HasOtherVault": is_given("OtherVault"),
+    }

@@ -1,0 +1,65 @@
+"""The stack of one tenant, composed from the code: what is written here is what is deployed.
+
+Plain CloudFormation, without transformations: what is linted, tested and reviewed is what
+CloudFormation gets (ADR 14).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from infra.bundle.bundle import Bundle
+from infra.template.alarms import alarms
+from infra.template.api import STAGE, api
+from infra.template.compute import function
+from infra.template.elements import Json, arn, merged, ref, sub
+from infra.template.functions import FUNCTIONS
+from infra.template.parameters import tenant_conditions, tenant_parameters
+from infra.template.releases import releases
+from infra.template.stores import SECRETS, stores
+from infra.template.tables import prefix, tables
+from infra.template.tiers import Tier
+
+FIRST_EPOCH = 1
+
+
+def tenant(
+    tier: Tier,
+    bundle: Bundle,
+    epoch: int = FIRST_EPOCH,
+    values: Mapping[str, str] | None = None,
+) -> Json:
+    """The template of a tier's tenants, with the tables of an epoch.
+
+    `values` are the tenant's parameters: when one changes that functions read, the names of
+    their versions do, as CloudFormation would not notice by itself.
+    """
+    return {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Description": f"Keyhaven, one tenant, {tier.name}",
+        "Parameters": tenant_parameters(tier),
+        "Conditions": tenant_conditions(tier),
+        "Resources": merged(
+            stores(),
+            tables(epoch, may_be_removable=tier.may_be_removable),
+            *(function(each, tier, bundle, epoch, values or {}) for each in FUNCTIONS),
+            api(),
+            releases(tier),
+            alarms(tier, epoch),
+        ),
+        "Outputs": outputs(epoch),
+    }
+
+
+def outputs(epoch: int) -> Json:
+    values = {
+        "ApiId": ref("Api"),
+        "ApiUrl": sub(f"https://${{Api}}.execute-api.${{AWS::Region}}.${{AWS::URLSuffix}}/{STAGE}"),
+        "BaseUrl": ref("BaseUrl"),
+        "TablePrefix": sub(prefix(epoch)),
+        "TenantKeyArn": arn("TenantKey"),
+        "ObjectsBucket": ref("Objects"),
+        "DeadLettersUrl": ref("DeadLetters"),
+        **{name: ref(name) for name in SECRETS},
+    }
+    return {name: {"Value": value} for name, value in values.items()}
