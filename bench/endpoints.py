@@ -15,7 +15,7 @@ from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.settings import settings
 from infra.local_server.events import Answer, Event
-from tests.hooks import Recorder
+from tests.support.faults.hooks import Recorder
 
 RUNS = 60
 LIST_RUNS = 11

@@ -14,7 +14,7 @@ from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.settings import settings
 from infra.local_server.events import Event
-from tests.hooks import Recorder
+from tests.support.faults.hooks import Recorder
 
 RUNS = 8
 

@@ -19,7 +19,7 @@ from bench.measure import Spread, paired
 from bench.serving import Client, serving
 from bench.tables import Table
 from bench.tenant import SECRET
-from tests.keys import KEYS, message
+from tests.support.world.keys import KEYS, message
 
 LISTED = 5000
 WARM = 2

@@ -22,7 +22,7 @@ from chalicelib.settings import settings
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from infra.local_server.events import Event, event_of
 from infra.local_server.routes import Routes
-from tests.keys import KEYS, challenge, message
+from tests.support.world.keys import KEYS, challenge, message
 
 ROUTES = Routes(app.routes)
 Make = Callable[["Requests"], Event]

@@ -20,7 +20,7 @@ from bench import sharing, surroundings
 from bench.measure import Spread
 from bench.tables import Table
 from bench.tenant import SECRET, Tenant
-from tests.keys import KEYS, Key, challenge, message, open_sealed
+from tests.support.world.keys import KEYS, Key, challenge, message, open_sealed
 
 RUNS = 40
 LIST_RUNS = 7

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.tenant import SECRET
 from chalicelib.domain.permissions import PermissionType
-from tests.keys import KEYS, message
+from tests.support.world.keys import KEYS, message
 
 USERS = 10
 """With whom one shares one by one."""

@@ -23,9 +23,9 @@ from chalicelib.storage.base import Table
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
-from tests import make
-from tests.keys import message
-from tests.make import Somebody, Team
+from tests.support.world import make
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody, Team
 
 LISTED = 5000
 SINGLE = 1500

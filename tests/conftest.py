@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests import environment
+from tests.support import environment
 
 environment.prepare()
 
@@ -17,10 +17,13 @@ from chalicelib.services.sign_in import sessions  # noqa: E402
 from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import pace  # noqa: E402
 from chalicelib.storage.connection import connection  # noqa: E402
-from tests import dynamodb_local, make, read_only, storage  # noqa: E402
-from tests.beginning import Beginning  # noqa: E402
-from tests.client import Client  # noqa: E402
-from tests.make import Somebody  # noqa: E402
+from tests import dynamodb_local  # noqa: E402
+from tests.support import storage  # noqa: E402
+from tests.support.faults import read_only  # noqa: E402
+from tests.support.wire.client import Client  # noqa: E402
+from tests.support.world import make  # noqa: E402
+from tests.support.world.beginning import Beginning  # noqa: E402
+from tests.support.world.make import Somebody  # noqa: E402
 
 # How long an example takes depends on the machine, and no test asserts a time (ADR 5).
 hypothesis.settings.register_profile(

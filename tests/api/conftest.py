@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.endpoints import things_of
-from tests.make import Somebody
+from tests.support.wire.endpoints import things_of
+from tests.support.world.make import Somebody
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 from chalicelib.domain.actor import Access
 from chalicelib.web.access import CSRF_MISMATCH, NO_CSRF_COOKIE, SESSION_COOKIE
 from chalicelib.web.route import Route
-from tests.client import Client, Response
-from tests.endpoints import CSRF_PAIR, ROUTES, is_change, is_protected, over, path_of
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_change, is_protected, over, path_of
 
 UNKNOWN = "Authentication is required to continue"
 NOBODY = {

@@ -17,9 +17,9 @@ from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from chalicelib.tables.users import User
-from tests.client import Client, Response
 from tests.conftest import Time
-from tests.make import Somebody
+from tests.support.wire.client import Client, Response
+from tests.support.world.make import Somebody
 
 ME = "/users/me.json"
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests import people
 from tests.conftest import Time
-from tests.endpoints import CSRF_PAIR
-from tests.meanwhile import Meanwhile
-from tests.people import change, stored
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import people
+from tests.support.world.people import change, stored
 
 SETTINGS = "/account/settings.json"
 LOCALES = "/account/settings/locales.json"

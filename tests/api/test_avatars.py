@@ -13,11 +13,22 @@ import pytest
 
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.uploads import LARGEST_UPLOAD
-from tests import people
-from tests.client import Response
-from tests.environment import BASE_URL
-from tests.hooks import Recorder
-from tests.pictures import BLUE, PNG, form, is_like, plain, read, show, stored, upload, written
+from tests.support.environment import BASE_URL
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.client import Response
+from tests.support.world import people
+from tests.support.world.pictures import (
+    BLUE,
+    PNG,
+    form,
+    is_like,
+    plain,
+    read,
+    show,
+    stored,
+    upload,
+    written,
+)
 
 PNG_SIGNATURE = b"\x89PNG\r\n\x1a\n"
 START_OF_FRAME, START_OF_SCAN = 0xC0, 0xDA

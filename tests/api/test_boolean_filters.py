@@ -6,8 +6,8 @@ import pytest
 
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
-from tests import make, people
-from tests.endpoints import ROUTES
+from tests.support.wire.endpoints import ROUTES
+from tests.support.world import make, people
 
 FILTERS = {
     f"{route.path}: {name}": (route.path, name)

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests import keys
-from tests.pictures import PNG
-from tests.served import Person, Served, administrator, newcomer, serving
+from tests.support.wire.served import Person, Served, administrator, newcomer, serving
+from tests.support.world import keys
+from tests.support.world.pictures import PNG
 
 Json = dict[str, Any]
 READ, UPDATE, OWNER = 1, 7, 15

@@ -16,12 +16,12 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.tables.comments import Comment
-from tests import comments, make, people, resources
-from tests.client import Response
-from tests.comments import comment, commented, content_of, listed, path
-from tests.hooks import Recorder, SmallPages
-from tests.make import Somebody
-from tests.resources import delete_type, take
+from tests.support.faults.hooks import Recorder, SmallPages
+from tests.support.wire.client import Response
+from tests.support.world import comments, make, people, resources
+from tests.support.world.comments import comment, commented, content_of, listed, path
+from tests.support.world.make import Somebody
+from tests.support.world.resources import delete_type, take
 
 READ, UPDATE, OWNER = PermissionType
 UNSEEN = "Could not find comments for the requested model."

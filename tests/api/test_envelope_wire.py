@@ -9,10 +9,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from chalicelib.endpoint_groups import GROUPS
-from tests.client import Client
 from tests.conftest import START
-from tests.handshake import LOGIN, VERIFY, cookies_of, signed_in, step
-from tests.hooks import Around
+from tests.support.faults.hooks import Around
+from tests.support.wire.client import Client
+from tests.support.wire.handshake import LOGIN, VERIFY, cookies_of, signed_in, step
 
 NO_PAIR = "Missing or incorrect CSRF cookie type."
 MISMATCH = "CSRF token from either the request body or request headers did not match or is missing."

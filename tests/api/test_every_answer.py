@@ -14,11 +14,11 @@ from chalicelib.storage.base import every_table
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context
-from tests.client import ROUTES as GATEWAY
-from tests.client import Client, Response
-from tests.endpoints import CSRF_PAIR, ask, is_change, is_protected, over, path_of
-from tests.environment import BASE_URL
-from tests.hooks import Around, Recorder
+from tests.support.environment import BASE_URL
+from tests.support.faults.hooks import Around, Recorder
+from tests.support.wire.client import ROUTES as GATEWAY
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR, ask, is_change, is_protected, over, path_of
 
 CANARY = "mandarin-0815-canary"
 ORIGINS = (

@@ -9,10 +9,10 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from tests import make, resources
-from tests.client import Response
-from tests.make import Somebody
-from tests.resources import delete_type, take
+from tests.support.wire.client import Response
+from tests.support.world import make, resources
+from tests.support.world.make import Somebody
+from tests.support.world.resources import delete_type, take
 
 READ, UPDATE, OWNER = PermissionType
 MISSING = "The favorite does not exist."

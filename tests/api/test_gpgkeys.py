@@ -7,8 +7,8 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
-from tests import make, people
-from tests.make import Somebody
+from tests.support.world import make, people
+from tests.support.world.make import Somebody
 
 MEMBERS = {
     *("id", "user_id", "armored_key", "bits", "uid", "key_id", "fingerprint", "type"),

@@ -10,10 +10,12 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.claims import GROUP
-from tests import groups, make, people
-from tests.claims import subject_of
-from tests.client import Response
-from tests.departures import (
+from tests.support.faults.hooks import WRITES, Recorder
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Response
+from tests.support.world import groups, make, people
+from tests.support.world.claims import subject_of
+from tests.support.world.departures import (
     NO_PERMISSION,
     TRANSFER_REFUSED,
     causes,
@@ -24,10 +26,8 @@ from tests.departures import (
     owner,
     path_of,
 )
-from tests.hooks import WRITES, Recorder
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.resources import actions, metadata, path, secret_of, stored
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import actions, metadata, path, secret_of, stored
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

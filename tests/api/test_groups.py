@@ -9,14 +9,25 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.action_logs import ActionLog
-from tests import groups, make, people
-from tests.client import Response
-from tests.groups import INVALID, add, at, created, demote, errors, promote, remove, secret, shared
-from tests.hooks import ALWAYS, WRITES, Failing, Recorder, throttled
-from tests.invariants import check_invariants
-from tests.keys import message
-from tests.make import Somebody
-from tests.resources import actions, secret_of
+from tests.support.faults.hooks import ALWAYS, WRITES, Failing, Recorder, throttled
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Response
+from tests.support.world import groups, make, people
+from tests.support.world.groups import (
+    INVALID,
+    add,
+    at,
+    created,
+    demote,
+    errors,
+    promote,
+    remove,
+    secret,
+    shared,
+)
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
+from tests.support.world.resources import actions, secret_of
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

@@ -11,10 +11,9 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.routes import auth
-from tests import keys, make
-from tests.client import Client
 from tests.conftest import START
-from tests.handshake import (
+from tests.support.wire.client import Client
+from tests.support.wire.handshake import (
     LOGIN,
     SERVER,
     TOKEN,
@@ -27,7 +26,8 @@ from tests.handshake import (
     signed_in,
     step,
 )
-from tests.keys import KEYS
+from tests.support.world import keys, make
+from tests.support.world.keys import KEYS
 
 CONSTANTS = {
     "x-gpgauth-version": "1.3.0",

@@ -15,11 +15,12 @@ from chalicelib.crypto import private_keys
 from chalicelib.settings import settings
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from infra.template.tables import our_tables
-from tests import hooks, people
-from tests.client import Client, Response
-from tests.hooks import ALWAYS, Failing
-from tests.make import Somebody
-from tests.served import Served, administrator, newcomer, serving
+from tests.support.faults import hooks
+from tests.support.faults.hooks import ALWAYS, Failing
+from tests.support.wire.client import Client, Response
+from tests.support.wire.served import Served, administrator, newcomer, serving
+from tests.support.world import people
+from tests.support.world.make import Somebody
 
 PATH = "/healthcheck.json"
 ADMINISTRATORS_ONLY = "Access restricted to administrators."

@@ -13,13 +13,13 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.tables.tokens import Token
 from chalicelib.tables.users import User
-from tests import make
-from tests.client import Client, Response
 from tests.conftest import Time
-from tests.environment import BASE_URL
-from tests.keys import KEYS, challenge, open_sealed
-from tests.make import Somebody
-from tests.storage import Storage
+from tests.support.environment import BASE_URL
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
+from tests.support.world import make
+from tests.support.world.keys import KEYS, challenge, open_sealed
+from tests.support.world.make import Somebody
 
 SERVER = KEYS["server_curve"]
 LOGIN = "/auth/jwt/login.json"

@@ -23,9 +23,9 @@ from chalicelib.settings import settings
 from chalicelib.tables.holdings import Holding
 from chalicelib.web.dispatch import ELSEWHERE, TOO_LONG, TOO_MUCH_IN_THE_WAY
 from chalicelib.web.envelope import SECURITY_HEADERS
-from tests import make
-from tests.keys import message
-from tests.resources import V5_DEFAULT
+from tests.support.world import make
+from tests.support.world.keys import message
+from tests.support.world.resources import V5_DEFAULT
 
 READ = PermissionType.READ
 BUCKET = "test-answers"
@@ -193,7 +193,7 @@ def test_the_host_names_the_region(region):
     """Which policies of clients name: the first region is no exception."""
     script = (
         "import os\n"
-        "from tests import environment; environment.prepare()\n"
+        "from tests.support import environment; environment.prepare()\n"
         f"os.environ['AWS_REGION'] = '{region}'\n"
         "from moto import mock_aws\n"
         "from chalicelib.objects import answers\n"
@@ -289,9 +289,10 @@ def test_a_refusal_does_not_go_through_the_bucket(ada, betty, carol, bucket):
 def test_without_a_bucket_an_answer_is_refused_or_sent_and_never_cut(told, said):
     script = (
         "import os\n"
-        "from tests import environment; environment.prepare()\n"
+        "from tests.support import environment; environment.prepare()\n"
         f"os.environ |= {told}\n"
-        "from tests import make, storage\n"
+        "from tests.support.world import make\n"
+        "from tests.support import storage\n"
         "from tests.api.test_large_answers import TOO_MANY, WITH_SECRETS, notes\n"
         "from chalicelib.services.operator import keys\n"
         "from chalicelib.settings import settings\n"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.users import User
-from tests import make
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.resources import path
+from tests.support.model.invariants import check_invariants
+from tests.support.world import make
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import path
 
 READ = PermissionType.READ
 

@@ -12,10 +12,10 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from chalicelib.domain.ids import new_id
-from tests.endpoints import CSRF_PAIR
-from tests.handshake import TOKEN, open_token
-from tests.keys import challenge, open_sealed
-from tests.served import Served, serving
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.wire.handshake import TOKEN, open_token
+from tests.support.wire.served import Served, serving
+from tests.support.world.keys import challenge, open_sealed
 
 LIMIT = 20
 

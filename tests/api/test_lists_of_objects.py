@@ -9,9 +9,9 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
-from tests import groups, make
-from tests.endpoints import ROUTES
-from tests.valid_requests import REQUESTS, a_tenant
+from tests.support.wire.endpoints import ROUTES
+from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.world import groups, make
 
 ODD = (None, "", "x", 7, 1.5, True, [], [[]], [{}], ["x"])
 

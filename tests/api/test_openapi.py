@@ -27,8 +27,8 @@ from chalicelib.services.operator.description import FILE
 from chalicelib.web.reply import Moved, Picture
 from infra.describe.openapi import description, text
 from infra.describe.schemas import Schemas
-from tests.endpoints import ROUTES, has_body, is_change, is_protected, over, path_of
-from tests.hooks import Recorder
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.endpoints import ROUTES, has_body, is_change, is_protected, over, path_of
 
 DOCUMENT = description()
 ALWAYS = {"400", "404", "429", "500", "503"}

@@ -9,9 +9,9 @@ import pytest
 from app import app
 from chalicelib.domain.ids import named_id
 from chalicelib.web.envelope import UNKNOWN_ACTION
-from tests.client import ROUTES as GATEWAY
-from tests.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
-from tests.hooks import Recorder
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.client import ROUTES as GATEWAY
+from tests.support.wire.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
 
 ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
 NIL = str(UUID(int=0))

@@ -12,12 +12,12 @@ from chalicelib.storage import reading
 from chalicelib.tables.users import User
 from infra.local_server.events import event_of
 from infra.local_server.gateway import Context
-from tests import make
-from tests.client import ROUTES as GATEWAY
-from tests.client import Client
-from tests.endpoints import ask, has_body, over, path_of
-from tests.pictures import form
-from tests.valid_requests import REQUESTS, a_tenant
+from tests.support.wire.client import ROUTES as GATEWAY
+from tests.support.wire.client import Client
+from tests.support.wire.endpoints import ask, has_body, over, path_of
+from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.world import make
+from tests.support.world.pictures import form
 
 JSON = {"content-type": "application/json"}
 JSON_HEADERS = [(b"content-type", b"application/json")]

@@ -8,9 +8,9 @@ import pytest
 
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.memberships import Membership
-from tests import groups, make
-from tests.hooks import Around, Recorder
-from tests.resources import create, path, v4
+from tests.support.faults.hooks import Around, Recorder
+from tests.support.world import groups, make
+from tests.support.world.resources import create, path, v4
 
 READ, UPDATE, OWNER = PermissionType
 

@@ -13,11 +13,11 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.web.route import Route
 from infra.describe.docs import DOCS
-from tests.client import Response
-from tests.endpoints import CSRF_PAIR, ROUTES, is_change, over
-from tests.personas import NAMES, Persona, World, a_world
-from tests.storage import Storage
-from tests.valid_requests import REQUESTS, Request
+from tests.support.storage import Storage
+from tests.support.wire.client import Response
+from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_change, over
+from tests.support.wire.valid_requests import REQUESTS, Request
+from tests.support.world.personas import NAMES, Persona, World, a_world
 
 UNKNOWN = "Authentication is required to continue"
 TABLE = {

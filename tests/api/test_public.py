@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.client import Client
-from tests.make import Somebody
+from tests.support.wire.client import Client
+from tests.support.world.make import Somebody
 
 
 @pytest.mark.parametrize("who", ["a guest", "a user"])

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from tests import make, people
-from tests.client import Client, Response
 from tests.conftest import START, Time
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import Recorder
-from tests.keys import KEYS
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.people import change, recover
-from tests.storage import Storage
+from tests.support.faults.hooks import Recorder
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
+from tests.support.world.make import Somebody
+from tests.support.world.people import change, recover
 
 STARTED = "Recovery process started, check your email."
 LOST = "lost-passphrase"

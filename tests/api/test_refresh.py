@@ -15,11 +15,11 @@ from chalicelib.storage.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
 from chalicelib.tables.users import User
 from chalicelib.views.mails import render
-from tests import people
-from tests.client import Client, Response
 from tests.conftest import Time
-from tests.make import Somebody
-from tests.storage import Storage
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
+from tests.support.world import people
+from tests.support.world.make import Somebody
 
 REFRESH_PATH = "/auth/jwt/refresh.json"
 LOGOUT = "/auth/jwt/logout.json"

@@ -12,12 +12,12 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.holdings import Holding
-from tests import make
-from tests.client import Response
-from tests.hooks import Around, Recorder, SmallPages
-from tests.keys import message
-from tests.make import Somebody
-from tests.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
+from tests.support.faults.hooks import Around, Recorder, SmallPages
+from tests.support.wire.client import Response
+from tests.support.world import make
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
+from tests.support.world.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"

@@ -9,9 +9,9 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.resource_types import RESOURCE_TYPES, Format, of_format
 from chalicelib.tables.settings import METADATA_TYPES, Setting
-from tests import make
-from tests.meanwhile import Meanwhile
-from tests.resources import create, created, delete_type, path, rules, v4
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.world import make
+from tests.support.world.resources import create, created, delete_type, path, rules, v4
 
 LIST = "/resource-types.json"
 TOTP = resource_types.TOTP

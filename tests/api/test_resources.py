@@ -11,12 +11,12 @@ import pytest
 
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
-from tests import make, people
-from tests.client import Response
-from tests.hooks import Recorder
-from tests.keys import message
-from tests.pictures import form
-from tests.resources import (
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.client import Response
+from tests.support.world import make, people
+from tests.support.world.keys import message
+from tests.support.world.pictures import form
+from tests.support.world.resources import (
     INVALID,
     MISSING,
     PGP,
@@ -422,9 +422,10 @@ def test_names_are_counted_in_code_points(ada, digest, sign, field):
 
 def test_deployed_clients_may_use_255_characters():
     script = (
-        "from tests import environment; environment.prepare()\n"
-        "from tests import make, storage\n"
-        "from tests.resources import create, v4\n"
+        "from tests.support import environment; environment.prepare()\n"
+        "from tests.support.world import make\n"
+        "from tests.support import storage\n"
+        "from tests.support.world.resources import create, v4\n"
         "from chalicelib.services.operator import keys\n"
         "from chalicelib.settings import settings\n"
         "with storage.opened():\n"

@@ -13,10 +13,10 @@ from chalicelib.domain.resource_types import Format, of_format
 from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.users import User
-from tests import make
-from tests.keys import message
-from tests.make import Somebody
-from tests.resources import (
+from tests.support.world import make
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
+from tests.support.world.resources import (
     INVALID,
     MISSING,
     PGP,

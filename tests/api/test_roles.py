@@ -8,8 +8,9 @@ from chalicelib.domain import roles
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.services.users import role_edits
 from chalicelib.tables.settings import DELETED_ROLES, Setting
-from tests import handshake, make, people
-from tests.client import Client
+from tests.support.wire import handshake
+from tests.support.wire.client import Client
+from tests.support.world import make, people
 
 MEMBERS = {
     *("id", "name", "description", "deleted", "created_by", "modified_by", "deleted_by"),

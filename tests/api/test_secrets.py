@@ -9,11 +9,11 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
-from tests import make
-from tests.hooks import FAULTS, WRITES, Failing, Recorder
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.resources import actions, created, delete_type, secret_of, stored
+from tests.support.faults.hooks import FAULTS, WRITES, Failing, Recorder
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.world import make
+from tests.support.world.make import Somebody
+from tests.support.world.resources import actions, created, delete_type, secret_of, stored
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"

@@ -9,14 +9,14 @@ import pytest
 from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting
-from tests import make, people
-from tests.client import Client, Response
 from tests.conftest import START, Time
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import Recorder
-from tests.keys import KEYS
-from tests.make import Somebody
-from tests.people import change, let_in, recover, register
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
+from tests.support.world.make import Somebody
+from tests.support.world.people import change, let_in, recover, register
 
 SETTINGS = "/self-registration/settings.json"
 DRY_RUN = "/self-registration/dry-run.json"

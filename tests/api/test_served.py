@@ -10,10 +10,10 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 import requests
 
-from tests import keys
-from tests.endpoints import CSRF_PAIR
-from tests.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
-from tests.served import serving, signed_in
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.wire.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
+from tests.support.wire.served import serving, signed_in
+from tests.support.world import keys
 
 UNAUTHENTICATED = {"specification": 403, "clients": 401}
 LONGEST_NAME = {"specification": 64, "clients": 255}

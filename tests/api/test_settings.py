@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.locales import LOCALES
 from tests.conftest import Time
-from tests.endpoints import ROUTES
+from tests.support.wire.endpoints import ROUTES
 
 NEEDS = {
     "accountSettings": {"GET /account/settings.json", "POST /account/settings/themes.json"},

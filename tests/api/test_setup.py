@@ -15,15 +15,16 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import reading
 from chalicelib.tables.gpgkeys import Gpgkey
-from tests import handshake, make, people
-from tests.client import Client, Response
 from tests.conftest import START, Time
-from tests.endpoints import CSRF_PAIR
-from tests.keys import KEYS
-from tests.meanwhile import Meanwhile
-from tests.people import Invited, change, stored
-from tests.scheduler import races
-from tests.storage import Storage
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.races.scheduler import races
+from tests.support.storage import Storage
+from tests.support.wire import handshake
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
+from tests.support.world.people import Invited, change, stored
 
 DONE = "The setup was completed successfully."
 NO_SETUP = "The user does not exist or is already active or is disabled."

@@ -11,11 +11,11 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from tests import make, people
-from tests.client import Response
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.resources import (
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Response
+from tests.support.world import make, people
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import (
     INVALID,
     MISSING,
     PGP,
@@ -28,7 +28,7 @@ from tests.resources import (
     secrets,
     stored,
 )
-from tests.shares import add, change, put, remove, share, simulate
+from tests.support.world.shares import add, change, put, remove, share, simulate
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to share this resource."

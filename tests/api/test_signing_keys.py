@@ -19,15 +19,15 @@ from chalicelib.services.operator import rotation, signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from chalicelib.tables.tokens import BEARER, Token, token_hash
-from tests import make
-from tests.client import Client, Response
 from tests.conftest import Time
-from tests.environment import BASE_URL
-from tests.hooks import Recorder
-from tests.keys import KEYS
-from tests.make import Somebody
-from tests.rotation import NEXT, RETIRE, SIGN, own_place, pool, take, without_names
-from tests.storage import Storage
+from tests.support.environment import BASE_URL
+from tests.support.faults.hooks import Recorder
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
+from tests.support.world import make
+from tests.support.world.keys import KEYS
+from tests.support.world.make import Somebody
+from tests.support.world.rotation import NEXT, RETIRE, SIGN, own_place, pool, take, without_names
 
 ME = "/users/me.json"
 SERVER = KEYS["server_curve"]

@@ -14,10 +14,13 @@ from chalicelib.services.sign_in import logins
 from chalicelib.storage import reading
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.gpgkeys import Gpgkey
-from tests import groups, make, people
-from tests.claims import subject_of
-from tests.client import Client, Response
-from tests.departures import (
+from tests.support.faults.hooks import WRITES, Recorder
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import groups, make, people
+from tests.support.world.claims import subject_of
+from tests.support.world.departures import (
     NO_MEMBERSHIP,
     NO_PERMISSION,
     TRANSFER_REFUSED,
@@ -30,11 +33,8 @@ from tests.departures import (
     owner,
     path_of,
 )
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import WRITES, Recorder
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.resources import actions, metadata, path, stored
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import actions, metadata, path, stored
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

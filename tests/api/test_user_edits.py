@@ -10,15 +10,15 @@ import pytest
 from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
 from chalicelib.services.sign_in import logins
-from tests import make, people
-from tests.client import Client
 from tests.conftest import Time
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import Recorder
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.people import change, stored
-from tests.scheduler import races
+from tests.support.faults.hooks import Recorder
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.races.scheduler import races
+from tests.support.wire.client import Client
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import make, people
+from tests.support.world.make import Somebody
+from tests.support.world.people import change, stored
 
 UPDATED = "The user has been updated successfully."
 NOT_AUTHORIZED = "You are not authorized to access that location."

@@ -17,14 +17,14 @@ from chalicelib.tables.claims import Claim
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import Belonging
-from tests import make, people
-from tests.client import Client, Response
 from tests.conftest import Time
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import Once, PartialBatch, Recorder
-from tests.keys import KEYS
-from tests.make import Somebody
-from tests.people import change, invitation, waiting
+from tests.support.faults.hooks import Once, PartialBatch, Recorder
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
+from tests.support.world.make import Somebody
+from tests.support.world.people import change, invitation, waiting
 
 ADDED = "The user was successfully added. This user now need to complete the setup."
 NO_USER = "The user does not exist."

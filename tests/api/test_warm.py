@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from tests import make
-from tests.client import Response
-from tests.hooks import Around
-from tests.make import Somebody
-from tests.proving import more
+from tests.support.faults.hooks import Around
+from tests.support.proving import more
+from tests.support.wire.client import Response
+from tests.support.world import make
+from tests.support.world.make import Somebody
 
 ROUNDS = more(100, 1000)
 

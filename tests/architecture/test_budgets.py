@@ -8,9 +8,9 @@ import pytest
 
 from infra.describe.docs import DOCS
 from infra.endpoints import every_endpoint
-from tests import make
-from tests.hooks import Recorder
-from tests.valid_requests import REQUESTS, a_tenant
+from tests.support.faults.hooks import Recorder
+from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.world import make
 
 BUDGETS = {
     name: tuple(map(int, figures))

@@ -17,7 +17,7 @@ from infra.bundle.bundle import LARGEST_LAYER, CannotBuild, build, built
 from infra.bundle.layer import SERVICES
 from infra.bundle.symbols import blank
 from infra.template.functions import FUNCTIONS
-from tests import pictures
+from tests.support.world import pictures
 
 NEVER_SHIPPED = {
     *("boto3", "moto", "s3transfer", "pytest", "hypothesis", "cfnlint", "ministack", "pip"),

@@ -19,10 +19,10 @@ from infra.describe import costs, prices
 from infra.describe.consumption import RECORDED, Consumption, recorded
 from infra.endpoints import every_endpoint
 from infra.template.tiers import PREMIUM, STANDARD, TRIAL
-from tests import metering
-from tests.hooks import Recorder
-from tests.metering import Meter
-from tests.valid_requests import REQUESTS, a_tenant
+from tests.support.faults import metering
+from tests.support.faults.hooks import Recorder
+from tests.support.faults.metering import Meter
+from tests.support.wire.valid_requests import REQUESTS, a_tenant
 
 KINDS = (
     "POST /auth/jwt/login.json",

@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.storage.base import every_table
 from infra.describe.docs import DOCS, PAGES
-from tests.endpoints import ROUTES
+from tests.support.wire.endpoints import ROUTES
 
 ROOT = DOCS.parent
 

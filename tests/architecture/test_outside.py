@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from infra import overview
-from tests.served import ROOT
+from tests.support.wire.served import ROOT
 
 WITHOUT_PACKAGES = ("-S",)
 """Python without `site`, which is what finds the installed packages."""

@@ -13,7 +13,7 @@ from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.envelope import UNKNOWN_ACTION
 from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
-from tests.endpoints import ROUTES, has_body, over
+from tests.support.wire.endpoints import ROUTES, has_body, over
 
 ACTIONS = {
     "Error.error": "17b8a54b-8069-586a-8ca2-7e7569b28e08",

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.keys import Key
-from tests.served import ROOT, Person, Served, administrator, newcomer, serving
+from tests.support.wire.served import ROOT, Person, Served, administrator, newcomer, serving
+from tests.support.world.keys import Key
 
 HERE = Path(__file__).parent
 

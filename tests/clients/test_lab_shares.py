@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.served import serving
+from tests.support.wire.served import serving
 
 
 @pytest.fixture(scope="module", params=["PGPy", "gnupg"])

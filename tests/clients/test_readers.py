@@ -9,7 +9,7 @@ import json
 
 import pytest
 
-from tests import keys
+from tests.support.world import keys
 
 SECRETS = {"mail": "first", "bank": "second"}
 

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.served import OUTPUT, ROOT, started
+from tests.support.wire.served import OUTPUT, ROOT, started
 
 README = (ROOT / "README.md").read_text()
 

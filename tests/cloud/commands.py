@@ -18,8 +18,8 @@ from infra.local_cloud.process import LocalCloud
 from infra.template.functions import FUNCTIONS
 from tests.cloud.stacks import standing
 from tests.cloud.tenants import CloudTenant
-from tests.keys import KEYS
-from tests.served import set_up
+from tests.support.wire.served import set_up
+from tests.support.world.keys import KEYS
 
 Seen = TypeVar("Seen")
 ADA = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")

@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.cloud.remote import SignedIn
 from tests.cloud.tenants import CloudTenant
-from tests.keys import challenge, open_sealed
+from tests.support.world.keys import challenge, open_sealed
 
 
 def store(ada: SignedIn, name: str, password: str) -> str:

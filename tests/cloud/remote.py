@@ -14,11 +14,11 @@ import requests
 
 from chalicelib.domain.actor import Access
 from chalicelib.web.route import Route
-from tests.client import Client, Response
 from tests.cloud.tenants import CloudTenant
-from tests.endpoints import CSRF_PAIR, is_protected
-from tests.handshake import VERIFY
-from tests.keys import Key, challenge, open_sealed
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR, is_protected
+from tests.support.wire.handshake import VERIFY
+from tests.support.world.keys import Key, challenge, open_sealed
 
 PATIENCE = 60
 

@@ -10,8 +10,8 @@ from infra.local_cloud.process import LocalCloud
 from infra.template.elements import Json
 from infra.template.functions import ALIAS
 from tests.cloud.stacks import Cell, Stack
-from tests.keys import KEYS, Key
-from tests.served import Served, set_up
+from tests.support.wire.served import Served, set_up
+from tests.support.world.keys import KEYS, Key
 
 FOUNDER = "founder"
 ADMINISTRATOR = {"username": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cloud.people import configured
-from tests.served import administrator, newcomer
+from tests.support.wire.served import administrator, newcomer
 
 pytestmark = pytest.mark.cloud
 

@@ -22,8 +22,8 @@ from infra.local_cloud.process import REGION
 from infra.template.functions import FUNCTIONS
 from tests.cloud.calls import caller_with
 from tests.cloud.remote import sign_in
-from tests.keys import message
-from tests.served import administrator, newcomer
+from tests.support.wire.served import administrator, newcomer
+from tests.support.world.keys import message
 
 pytestmark = pytest.mark.cloud
 

@@ -18,8 +18,8 @@ from infra.local_cloud.process import ACCOUNT
 from tests.cloud.calls import caller_with, is_refused
 from tests.cloud.stacks import PATIENCE
 from tests.cloud.tenants import ADMINISTRATOR, FOUNDER, CloudTenant, call
-from tests.keys import KEYS
-from tests.served import administrator, newcomer, set_up
+from tests.support.wire.served import administrator, newcomer, set_up
+from tests.support.world.keys import KEYS
 
 pytestmark = pytest.mark.cloud
 

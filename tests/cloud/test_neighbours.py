@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.cloud.remote import Remote, sign_in
-from tests.served import administrator
+from tests.support.wire.served import administrator
 
 pytestmark = pytest.mark.cloud
 

@@ -22,7 +22,7 @@ from tests.cloud.people import store
 from tests.cloud.remote import answers, sign_in
 from tests.cloud.stacks import find
 from tests.cloud.tenants import CloudTenant
-from tests.pictures import PNG, form
+from tests.support.world.pictures import PNG, form
 
 pytestmark = pytest.mark.cloud
 

@@ -21,7 +21,7 @@ from tests.cloud.people import change, read, store
 from tests.cloud.remote import Remote, answers, sign_in
 from tests.cloud.stacks import standing
 from tests.cloud.tenants import CloudTenant
-from tests.served import Visitor, administrator
+from tests.support.wire.served import Visitor, administrator
 
 pytestmark = pytest.mark.cloud
 

@@ -9,8 +9,8 @@ from chalicelib.web.envelope import SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.template import gateway
 from tests.cloud.people import store
 from tests.cloud.remote import Remote, ask, sign_in
-from tests.endpoints import over, path_of, things_of
-from tests.pictures import PNG, form
+from tests.support.wire.endpoints import over, path_of, things_of
+from tests.support.world.pictures import PNG, form
 
 pytestmark = pytest.mark.cloud
 

@@ -16,7 +16,7 @@ import pytest
 
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain import clock
-from tests.keys import KEYS, Key
+from tests.support.world.keys import KEYS, Key
 
 SERVERS = ("server_curve", "server_rsa")
 _SCRIPT = Path(__file__).parent / "openpgpjs" / "check.mjs"

@@ -16,7 +16,7 @@ import pytest
 from chalicelib.crypto.decryption import MOST_PLAIN, Unreadable, read_content
 from chalicelib.crypto.openpgp import MOST_CHALLENGE, BadMessage, NotArmored, ServerKey
 from tests.crypto import forge
-from tests.keys import KEYS, Key, challenge
+from tests.support.world.keys import KEYS, Key, challenge
 
 TEXT = '{"version":"1.0.0","domain":"https://keyhaven.example","verify_token":"é"}'
 
@@ -282,7 +282,7 @@ def test_au17_anything_but_a_message_is_refused(server_key: ServerKey, ada: Key,
 _MEASURE = """
 import resource, sys, time
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
-from tests.keys import KEYS
+from tests.support.world.keys import KEYS
 key = ServerKey.load(KEYS["server_curve"].private)
 messages = sys.stdin.read().split("|")
 for armored in messages:

@@ -13,8 +13,8 @@ from chalicelib.crypto.openpgp import BadMessage, PublicKey, ServerKey, read_pub
 from chalicelib.domain.armor import PUBLIC_KEY, BadArmor, read_block, read_message, write_block
 from chalicelib.domain.errors import Invalid
 from tests.crypto import forge, mutants
-from tests.keys import KEYS, Key, challenge, message
-from tests.proving import more
+from tests.support.proving import more
+from tests.support.world.keys import KEYS, Key, challenge, message
 
 TEXT = '{"version":"1.0.0"}'
 BEARABLE = 0.25

@@ -18,7 +18,7 @@ from chalicelib.crypto.openpgp import PublicKey, parse_public_key, read_public_k
 from chalicelib.domain.armor import PUBLIC_KEY, read_block, read_message, write_block
 from chalicelib.domain.errors import Invalid
 from tests.crypto import forge
-from tests.keys import KEYS, message
+from tests.support.world.keys import KEYS, message
 
 NOW = datetime.now(UTC)
 LONG_AGO = datetime(2024, 1, 1, tzinfo=UTC)

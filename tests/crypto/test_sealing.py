@@ -8,7 +8,7 @@ import pytest
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
 from chalicelib.domain.armor import read_message
 from tests.crypto import forge
-from tests.keys import KEYS, Key, open_sealed
+from tests.support.world.keys import KEYS, Key, open_sealed
 
 TEXT = '{"access_token":"é漢😀","refresh_token":"x"}\n' * 10
 

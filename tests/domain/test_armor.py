@@ -24,7 +24,7 @@ from chalicelib.domain.armor import (
     write_packets,
 )
 from tests.crypto import forge
-from tests.keys import KEYS, message
+from tests.support.world.keys import KEYS, message
 
 ADA = KEYS["ada"].public
 GOOD = message("a secret", ADA)

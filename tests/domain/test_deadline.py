@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain import deadline
 from chalicelib.domain.deadline import Patience
 from chalicelib.domain.errors import Unavailable
-from tests.watch import worn
+from tests.support.faults.watch import worn
 
 
 @pytest.fixture

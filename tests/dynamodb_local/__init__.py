@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tests.environment import ROOT
+from tests.support.environment import ROOT
 
 JARS = ROOT / ".dynamodb-local"
 PATIENCE = 60

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from tests import dynamodb_local
-from tests.environment import ENGINE
+from tests.support.environment import ENGINE
 
 on_it = pytest.mark.skipif(ENGINE != "dynamodb-local", reason="is about its process")
 

@@ -21,14 +21,14 @@ from chalicelib.tables.memberships import Membership
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 from chalicelib.workers import sweeper as worker
-from tests.environment import ENGINE
-from tests.invariants import check_invariants
-from tests.proving import more
-from tests.storage import Storage
 from tests.storm import people, staged, world
 from tests.storm.fleet import Fleet
 from tests.storm.ledger import Register, Value
 from tests.storm.people import CHANGING, READING, Storm
+from tests.support.environment import ENGINE
+from tests.support.model.invariants import check_invariants
+from tests.support.proving import more
+from tests.support.storage import Storage
 
 pytestmark = pytest.mark.skipif(ENGINE != "dynamodb-local", reason="is about several processes")
 

@@ -31,8 +31,8 @@ from infra.template.elements import text
 from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
-from tests.client import Client
 from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
+from tests.support.wire.client import Client
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -8,9 +8,9 @@ from chalicelib.services.operator import tenants
 from infra.operate import builds, cells, smoke
 from infra.operate.registry import ACTIVE, RESERVED, Registry
 from infra.operate.steps import Failed, carry_out
-from tests import make, people
-from tests.client import Client
-from tests.keys import KEYS
+from tests.support.wire.client import Client
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
 
 
 @pytest.fixture

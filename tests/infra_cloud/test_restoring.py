@@ -14,9 +14,9 @@ from infra.operate import restoring
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import our_tables
-from tests import make
 from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.fakes import REGION
+from tests.support.world import make
 
 MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)
 

@@ -16,8 +16,8 @@ import pytest
 import requests
 
 from infra.local_server.engine import Engine
-from tests.keys import KEYS
-from tests.served import PATIENCE, ROOT, Visitor, set_up, signed_in
+from tests.support.wire.served import PATIENCE, ROOT, Visitor, set_up, signed_in
+from tests.support.world.keys import KEYS
 
 FOUND = """
 from chalicelib.services.operator import keys, tenants

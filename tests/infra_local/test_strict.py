@@ -10,8 +10,8 @@ from moto.core.models import patch_client
 from chalicelib.settings import settings
 from infra.local_server.engine import Engine
 from infra.local_server.strict import Strict
-from tests.environment import ENGINE
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
+from tests.support.environment import ENGINE
 
 
 @pytest.fixture(params=["dynamodb-local"] if ENGINE == "dynamodb-local" else ["ministack", "moto"])

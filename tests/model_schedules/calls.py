@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.settings import settings
 from chalicelib.storage.connection import Json
-from tests.scheduler import Waiting
+from tests.support.races.scheduler import Waiting
 
 CALL_OF = {
     "read_rows": "read rows",

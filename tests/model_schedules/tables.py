@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.settings import settings
 from infra.model.schedules import State
 from tests.model_schedules.actors import FILLER, changes_in
-from tests.storage import Storage
+from tests.support.storage import Storage
 
 _LINES = {"2/groups/a": "a", "2/groups/b": "b", "1/group_items/a/p": "p", "1/group_items/b/q": "q"}
 

@@ -9,8 +9,8 @@ from chalicelib.storage import operations, reading
 from chalicelib.storage.operations import Change
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from tests.hooks import Killed, Killing, Once, Recorder
 from tests.model_schedules.actors import LATER, decided
+from tests.support.faults.hooks import Killed, Killing, Once, Recorder
 
 GROUPS = [f"{number:03}" for number in range(150)]
 FIRST, LAST = GROUPS[0], GROUPS[-1]

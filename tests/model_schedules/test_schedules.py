@@ -12,11 +12,11 @@ import pytest
 from infra.model import tlc
 from infra.model.configurations import SCHEDULED, Configuration
 from infra.model.schedules import Graph, Schedule, explore
-from tests.environment import ENGINE
 from tests.model_schedules import actors, calls, tables
-from tests.proving import PROVING, more
-from tests.scheduler import Turns
-from tests.storage import Contents, Storage
+from tests.support.environment import ENGINE
+from tests.support.proving import PROVING, more
+from tests.support.races.scheduler import Turns
+from tests.support.storage import Contents, Storage
 
 pytestmark = [
     pytest.mark.skipif(which("java") is None, reason="TLC, which makes the schedules, needs Java"),

@@ -15,7 +15,7 @@ from PIL import Image, PngImagePlugin
 
 from chalicelib.objects import pictures
 from chalicelib.objects.pictures import MOST_SCANS, NoPicture, squares
-from tests.pictures import BLUE, PNG, RED, WHITE, is_like, plain, read, written
+from tests.support.world.pictures import BLUE, PNG, RED, WHITE, is_like, plain, read, written
 
 ROOT = Path(__file__).parents[2]
 SIDES = (200, 80)

@@ -7,7 +7,7 @@ import traceback
 import pytest
 
 from chalicelib.post.ses import NotSent, Ses
-from tests.letters import SENDER, refusing, ses_of_tests, unreachable
+from tests.support.world.letters import SENDER, refusing, ses_of_tests, unreachable
 
 SOMEBODY = "ada@example.com"
 SUBJECT, TEXT = "Welcome, Zoë!", "Hello Zoë,\n\nhttps://x/setup/start/secret\n"

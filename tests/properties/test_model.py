@@ -1,7 +1,7 @@
 """Whatever people do one after the other, the service and a plain model of it agree.
 
-The model is `tests/model.py`. After each step the answer's status, what everybody sees, and
-what is stored are compared.
+The model is `tests/support/model/tenant.py`. After each step the answer's status,
+what everybody sees, and what is stored are compared.
 """
 
 from __future__ import annotations
@@ -24,14 +24,10 @@ from hypothesis.stateful import (
 )
 
 from chalicelib.domain.permissions import PermissionType
-from tests import groups, make, people, resources
-from tests import model_wire as wire
-from tests.client import Client, Response
-from tests.environment import ENGINE
-from tests.invariants import check_invariants
-from tests.keys import KEYS, message
-from tests.make import Somebody
-from tests.model import (
+from tests.support.environment import ENGINE
+from tests.support.model import wire
+from tests.support.model.invariants import check_invariants
+from tests.support.model.tenant import (
     FORBIDDEN,
     INVALID,
     OK,
@@ -47,9 +43,13 @@ from tests.model import (
     changed,
     reached_by,
 )
-from tests.people import Invited
-from tests.proving import PROVING, more
-from tests.storage import Contents, Storage
+from tests.support.proving import PROVING, more
+from tests.support.storage import Contents, Storage
+from tests.support.wire.client import Client, Response
+from tests.support.world import groups, make, people, resources
+from tests.support.world.keys import KEYS, message
+from tests.support.world.make import Somebody
+from tests.support.world.people import Invited
 
 NAMED = ("ada", "betty", "carol", "dave", "edith", "frances")
 EXAMPLES = more(40, 300) if ENGINE == "embedded" else more(8, 100)

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from tests import groups, make
-from tests.client import Client, Response
-from tests.comments import commented
-from tests.keys import KEYS, message
-from tests.make import Somebody
+from tests.support.wire.client import Client, Response
+from tests.support.world import groups, make
+from tests.support.world.comments import commented
+from tests.support.world.keys import KEYS, message
+from tests.support.world.make import Somebody
 
 ROUNDS = int(os.environ.get("MUTATIONS", "40"))
 """Mutated requests of each valid one; a longer run asks for more."""

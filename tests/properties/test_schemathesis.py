@@ -32,10 +32,10 @@ from chalicelib.tables.users import User
 from infra.describe.openapi import description
 from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context
-from tests import make
-from tests.client import ROUTES as GATEWAY
-from tests.endpoints import CSRF_PAIR, ROUTES, is_protected, things_of
-from tests.rights import rights_of
+from tests.support.faults.rights import rights_of
+from tests.support.wire.client import ROUTES as GATEWAY
+from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_protected, things_of
+from tests.support.world import make
 
 EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "10"))
 CHECKS = [

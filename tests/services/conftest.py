@@ -8,11 +8,11 @@ from functools import partial
 
 import pytest
 
-from tests.at_once import Statuses, all_orders, at_once, most_orders
-from tests.client import Response
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.storage import Storage
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.races.at_once import Statuses, all_orders, at_once, most_orders
+from tests.support.storage import Storage
+from tests.support.wire.client import Response
+from tests.support.world.make import Somebody
 
 
 @pytest.fixture

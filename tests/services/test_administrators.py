@@ -13,13 +13,13 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.actor import Access
-from tests import groups, make, people
-from tests.endpoints import ROUTES
-from tests.hooks import Recorder
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.storage import Storage, digest
-from tests.valid_requests import REQUESTS, Request, Tenant, a_tenant, changes
+from tests.support.faults.hooks import Recorder
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.storage import Storage, digest
+from tests.support.wire.endpoints import ROUTES
+from tests.support.wire.valid_requests import REQUESTS, Request, Tenant, a_tenant, changes
+from tests.support.world import groups, make, people
+from tests.support.world.make import Somebody
 
 MANY = 105
 """More than a transaction has rows."""

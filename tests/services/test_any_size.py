@@ -12,15 +12,15 @@ from chalicelib.storage.operations import MOST_HELD
 from chalicelib.storage.parts import Part
 from chalicelib.storage.transaction import MAX_ROWS
 from chalicelib.tables.resources import Resource
-from tests import groups, make, people, shares
-from tests.deaths import after_commit
-from tests.departures import causes, delete, dry_run, holders_of, manager, owner
-from tests.environment import ENGINE
-from tests.hooks import Around
-from tests.invariants import check_invariants
-from tests.proving import more
-from tests.resources import path, stored
-from tests.watch import worn
+from tests.support.environment import ENGINE
+from tests.support.faults.deaths import after_commit
+from tests.support.faults.hooks import Around
+from tests.support.faults.watch import worn
+from tests.support.model.invariants import check_invariants
+from tests.support.proving import more
+from tests.support.world import groups, make, people, shares
+from tests.support.world.departures import causes, delete, dry_run, holders_of, manager, owner
+from tests.support.world.resources import path, stored
 
 READ, _, OWNER = PermissionType
 LONELY = 150

@@ -17,10 +17,7 @@ from chalicelib.objects.avatars import Note
 from chalicelib.services.operator import sweeper
 from chalicelib.services.users import avatars
 from chalicelib.settings import settings
-from tests import make, people
-from tests.beginning import remove_pictures
-from tests.client import Client, Response
-from tests.hooks import (
+from tests.support.faults.hooks import (
     ALWAYS,
     UNKNOWN_OUTCOMES,
     WRITES,
@@ -30,11 +27,14 @@ from tests.hooks import (
     kill_points,
     throttled,
 )
-from tests.invariants import check_invariants
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.pictures import PNG, RED, notes, plain, show, stored, upload, written
-from tests.scheduler import races
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.scheduler import races
+from tests.support.wire.client import Client, Response
+from tests.support.world import make, people
+from tests.support.world.beginning import remove_pictures
+from tests.support.world.make import Somebody
+from tests.support.world.pictures import PNG, RED, notes, plain, show, stored, upload, written
 
 CALLS = 4
 """Of an upload, to the tables."""

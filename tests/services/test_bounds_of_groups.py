@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
-from tests import groups, make, people
-from tests.asks import changing, founding
-from tests.at_once import at_once, fewest_orders
-from tests.environment import ENGINE
-from tests.groups import add, at, errors, promote, remove
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.proving import PROVING
+from tests.support.environment import ENGINE
+from tests.support.model.invariants import check_invariants
+from tests.support.proving import PROVING
+from tests.support.races.at_once import at_once, fewest_orders
+from tests.support.wire.asks import changing, founding
+from tests.support.world import groups, make, people
+from tests.support.world.groups import add, at, errors, promote, remove
+from tests.support.world.make import Somebody, Team
 
 MANY = 110
 """More than a transaction has room for, beside somebody else."""

@@ -14,16 +14,16 @@ import pytest
 
 from chalicelib.storage.base import Table, every_table, timestamp_text
 from chalicelib.tables.settings import Setting
-from tests import groups, make, people
-from tests.comments import commented
-from tests.environment import ENGINE
-from tests.meanwhile import Meanwhile
-from tests.proving import PROVING
-from tests.resources import path, secrets
 from tests.services.test_kill_sweep import LARGE
-from tests.storage import Storage
-from tests.trials import Ask
-from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.environment import ENGINE
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.faults.trials import Ask
+from tests.support.proving import PROVING
+from tests.support.storage import Storage
+from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.world import groups, make, people
+from tests.support.world.comments import commented
+from tests.support.world.resources import path, secrets
 
 BEHIND = {"seconds": -5}
 AHEAD = {"seconds": 5}

@@ -10,10 +10,7 @@ import pytest
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage import reading
 from chalicelib.tables.comments import Comment
-from tests import comments, make, people, resources
-from tests.client import Response
-from tests.comments import commented, content_of, listed
-from tests.hooks import (
+from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,
     WRITES,
@@ -23,12 +20,15 @@ from tests.hooks import (
     in_conflict,
     kill_points,
 )
-from tests.invariants import check_invariants
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.resources import leave, take
-from tests.scheduler import Race, races
-from tests.storage import Storage
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.scheduler import Race, races
+from tests.support.storage import Storage
+from tests.support.wire.client import Response
+from tests.support.world import comments, make, people, resources
+from tests.support.world.comments import commented, content_of, listed
+from tests.support.world.make import Somebody
+from tests.support.world.resources import leave, take
 
 READ, UPDATE, OWNER = PermissionType
 Ask = Callable[[], Response]

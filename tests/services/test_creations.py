@@ -11,21 +11,21 @@ from typing import Any
 
 import pytest
 
-from tests import groups, make, people
-from tests.at_once import some_orders
-from tests.client import Client, Response
-from tests.comments import comment
-from tests.endpoints import CSRF_PAIR, ROUTES
-from tests.environment import ENGINE
-from tests.hooks import ALWAYS, Failing, Killed, answer_lost, kill_points
-from tests.invariants import check_invariants
-from tests.outlines import Outlines
-from tests.pictures import BLUE, form, plain, written
-from tests.proving import PROVING, more
-from tests.scheduler import races
-from tests.storage import Storage, digest
-from tests.trials import Trial
-from tests.valid_requests import REQUESTS, Request, Tenant, a_tenant
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import ALWAYS, Failing, Killed, answer_lost, kill_points
+from tests.support.faults.trials import Trial
+from tests.support.model.invariants import check_invariants
+from tests.support.model.outlines import Outlines
+from tests.support.proving import PROVING, more
+from tests.support.races.at_once import some_orders
+from tests.support.races.scheduler import races
+from tests.support.storage import Storage, digest
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR, ROUTES
+from tests.support.wire.valid_requests import REQUESTS, Request, Tenant, a_tenant
+from tests.support.world import groups, make, people
+from tests.support.world.comments import comment
+from tests.support.world.pictures import BLUE, form, plain, written
 
 MANY = 105
 """More than a transaction has rows."""

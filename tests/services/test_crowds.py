@@ -16,13 +16,13 @@ import pytest
 from chalicelib.domain import deadline
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage import pace
-from tests import make, shares
-from tests.environment import ENGINE
-from tests.invariants import check_invariants
-from tests.make import Somebody
-from tests.resources import path, secret_of, secrets, stored
-from tests.storage import Storage
-from tests.trials import Ask
+from tests.support.environment import ENGINE
+from tests.support.faults.trials import Ask
+from tests.support.model.invariants import check_invariants
+from tests.support.storage import Storage
+from tests.support.world import make, shares
+from tests.support.world.make import Somebody
+from tests.support.world.resources import path, secret_of, secrets, stored
 
 READ, UPDATE, _ = PermissionType
 READERS, WRITERS, SHARERS = 200, 50, 25

@@ -21,9 +21,8 @@ from chalicelib.storage.connection import LONGEST_CALL, Json, Send
 from chalicelib.web.dispatch import DECISIONS
 from chalicelib.workers import mailer, sweeper
 from infra.template.functions import FUNCTIONS
-from tests import groups, make
-from tests.environment import ENGINE
-from tests.hooks import (
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import (
     ALWAYS,
     Failing,
     Fault,
@@ -34,11 +33,12 @@ from tests.hooks import (
     throttled,
     timed_out,
 )
-from tests.proving import more
-from tests.storage import Storage
-from tests.trials import End, Trial
-from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
-from tests.watch import Watch, worn
+from tests.support.faults.trials import End, Trial
+from tests.support.faults.watch import Watch, worn
+from tests.support.proving import more
+from tests.support.storage import Storage
+from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.world import groups, make
 
 MOST_TRIES = 16
 """Calls a request makes more than undisturbed, to a storage that never recovers."""

@@ -12,11 +12,8 @@ from typing import Any
 
 import pytest
 
-from tests import make
-from tests.client import Response
-from tests.comments import commented
-from tests.environment import ENGINE
-from tests.hooks import (
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import (
     ALWAYS,
     FAULTS,
     UNKNOWN_OUTCOMES,
@@ -27,10 +24,13 @@ from tests.hooks import (
     SmallPages,
     in_conflict,
 )
-from tests.proving import PROVING
-from tests.storage import Storage
-from tests.trials import End, Trial
-from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.faults.trials import End, Trial
+from tests.support.proving import PROVING
+from tests.support.storage import Storage
+from tests.support.wire.client import Response
+from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.world import make
+from tests.support.world.comments import commented
 
 EVERYTHING = PROVING or ENGINE == "embedded"
 PASSING = (1, 3)

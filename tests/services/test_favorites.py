@@ -9,9 +9,7 @@ import pytest
 
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.holdings import Holding
-from tests import make, people
-from tests.client import Response
-from tests.hooks import (
+from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,
     WRITES,
@@ -21,10 +19,12 @@ from tests.hooks import (
     in_conflict,
     kill_points,
 )
-from tests.invariants import check_invariants
-from tests.make import Somebody
-from tests.resources import MISSING, leave, path, secret_of, secrets, take
-from tests.scheduler import Race, races
+from tests.support.model.invariants import check_invariants
+from tests.support.races.scheduler import Race, races
+from tests.support.wire.client import Response
+from tests.support.world import make, people
+from tests.support.world.make import Somebody
+from tests.support.world.resources import MISSING, leave, path, secret_of, secrets, take
 
 READ, UPDATE, OWNER = PermissionType
 NO_FAVORITE = "The favorite does not exist."

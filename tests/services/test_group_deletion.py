@@ -11,16 +11,16 @@ from chalicelib.domain import roles
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
-from tests import groups, make, people
-from tests.at_once import Ask
-from tests.client import Client
-from tests.departures import causes, delete, held_by, holders_of, owner
-from tests.hooks import Killed
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.meanwhile import Meanwhile
-from tests.resources import actions, path, secrets, stored
-from tests.shares import add, change, remove, share
+from tests.support.faults.hooks import Killed
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.at_once import Ask
+from tests.support.wire.client import Client
+from tests.support.world import groups, make, people
+from tests.support.world.departures import causes, delete, held_by, holders_of, owner
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import actions, path, secrets, stored
+from tests.support.world.shares import add, change, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

@@ -11,20 +11,25 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from tests import groups, make, people, shares
-from tests.client import Client, Response
-from tests.environment import ENGINE
-from tests.groups import add, at, created, demote, errors, promote, remove, secret, shared
-from tests.hooks import (
-    Around,
-    Killed,
-    Killing,
-    Once,
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import Around, Killed, Killing, Once
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Client, Response
+from tests.support.world import groups, make, people, shares
+from tests.support.world.groups import (
+    add,
+    at,
+    created,
+    demote,
+    errors,
+    promote,
+    remove,
+    secret,
+    shared,
 )
-from tests.invariants import check_invariants
-from tests.make import Somebody, Team
-from tests.meanwhile import Meanwhile
-from tests.resources import PGP, actions, secret_of, secrets, secrets_of
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import PGP, actions, secret_of, secrets, secrets_of
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

@@ -12,16 +12,16 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from tests import departures, groups, make, people, shares
-from tests.client import Client
-from tests.deaths import after_commit, before_commit, dying
-from tests.environment import ENGINE
-from tests.hooks import Recorder, kill_points
-from tests.invariants import check_invariants
-from tests.large_operations import held
-from tests.make import Somebody, Team
-from tests.meanwhile import Meanwhile
-from tests.resources import create, path, secret_of, secrets, stored
+from tests.support.environment import ENGINE
+from tests.support.faults.deaths import after_commit, before_commit, dying
+from tests.support.faults.hooks import Recorder, kill_points
+from tests.support.faults.large_operations import held
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.wire.client import Client
+from tests.support.world import departures, groups, make, people, shares
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import create, path, secret_of, secrets, stored
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

@@ -18,7 +18,7 @@ from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings
 from tests.conftest import Time
 from tests.crypto import forge
-from tests.keys import KEYS
+from tests.support.world.keys import KEYS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

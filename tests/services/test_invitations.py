@@ -9,11 +9,12 @@ from chalicelib.bodies.users import InvitationBody
 from chalicelib.domain import roles
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.services.users import users
-from tests import hooks, make, people
-from tests.hooks import Failing, Killed, Killing
-from tests.meanwhile import Meanwhile
-from tests.people import change, invitation
-from tests.scheduler import races
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing, Killed, Killing
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.races.scheduler import races
+from tests.support.world import make, people
+from tests.support.world.people import change, invitation
 
 
 def invite(ada: make.Somebody, name: str = "dave") -> None:

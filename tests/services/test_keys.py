@@ -16,9 +16,9 @@ from chalicelib.services.operator import keys, signing_keys, tenants
 from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings
 from chalicelib.workers import founder
-from tests.environment import ENGINE
-from tests.rights import rights_of_group
-from tests.secret_names import refusing_a_second_value
+from tests.support.environment import ENGINE
+from tests.support.faults.rights import rights_of_group
+from tests.support.world.secret_names import refusing_a_second_value
 
 NAME = "keyhaven/test/secret"
 

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from tests import groups, make, shares
-from tests.environment import ENGINE
-from tests.hooks import Killed, Killing, kill_points
-from tests.proving import PROVING, more
-from tests.resources import path, secrets
-from tests.storage import Storage
-from tests.trials import Ask, Trial
-from tests.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import Killed, Killing, kill_points
+from tests.support.faults.trials import Ask, Trial
+from tests.support.proving import PROVING, more
+from tests.support.storage import Storage
+from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.world import groups, make, shares
+from tests.support.world.resources import path, secrets
 
 READ = PermissionType.READ
 MANY = 105

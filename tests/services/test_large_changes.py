@@ -10,21 +10,21 @@ from typing import Any
 
 import pytest
 
-from tests import make
-from tests.asks import removing, sharing
-from tests.at_once import at_once
-from tests.client import Response
-from tests.deaths import after_commit, dying
-from tests.environment import ENGINE
-from tests.hooks import kill_points
-from tests.large_changes import LARGE, READ, SMALL, VIEWS, Tenant, a_tenant, views
-from tests.make import Somebody
-from tests.outlines import Outline
-from tests.proving import PROVING
-from tests.scheduler import Race, repeat
-from tests.shares import add
-from tests.storage import Contents
-from tests.trials import Trial
+from tests.support.environment import ENGINE
+from tests.support.faults.deaths import after_commit, dying
+from tests.support.faults.hooks import kill_points
+from tests.support.faults.large_changes import LARGE, READ, SMALL, VIEWS, Tenant, a_tenant, views
+from tests.support.faults.trials import Trial
+from tests.support.model.outlines import Outline
+from tests.support.proving import PROVING
+from tests.support.races.at_once import at_once
+from tests.support.races.scheduler import Race, repeat
+from tests.support.storage import Contents
+from tests.support.wire.asks import removing, sharing
+from tests.support.wire.client import Response
+from tests.support.world import make
+from tests.support.world.make import Somebody
+from tests.support.world.shares import add
 
 slow = pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes minutes on moto")
 

@@ -15,13 +15,14 @@ from chalicelib.endpoint_groups import WORKERS
 from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.workers import mailer
 from infra.template.tables import tables
-from tests import hooks, make, people
-from tests.client import Client
-from tests.hooks import Failing, Killed, PartialBatch, kill_points
-from tests.letters import answer_lost, refusing, ses_of_tests, unreachable
-from tests.meanwhile import Meanwhile
-from tests.rights import rights_of_group
-from tests.watch import worn
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing, Killed, PartialBatch, kill_points
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.faults.rights import rights_of_group
+from tests.support.faults.watch import worn
+from tests.support.wire.client import Client
+from tests.support.world import make, people
+from tests.support.world.letters import answer_lost, refusing, ses_of_tests, unreachable
 
 [MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
 

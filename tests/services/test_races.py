@@ -1,8 +1,8 @@
 """The races of our list: two requests at once, in every order of their storage calls.
 
-Each order ends as if one request had come after the other (`tests/at_once.py`); what a test
-states are the answers of these two. A number in the docstring has more orders tried; to prove,
-all are.
+Each order ends as if one request had come after the other (`tests/support/races/at_once.py`);
+what a test states are the answers of these two. A number in the docstring has more orders tried;
+to prove, all are.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from tests import make
-from tests.asks import commenting, deleting, marking, renaming, sharing, updating
-from tests.make import Somebody, Team
-from tests.resources import create, v4
-from tests.shares import add, change, remove
+from tests.support.wire.asks import commenting, deleting, marking, renaming, sharing, updating
+from tests.support.world import make
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import create, v4
+from tests.support.world.shares import add, change, remove
 
 READ, UPDATE, OWNER = PermissionType
 

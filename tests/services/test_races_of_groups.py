@@ -7,14 +7,23 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from tests import departures, groups, make
-from tests.asks import changing, deleting, founding, marking, removing, renaming, sharing, updating
-from tests.at_once import Ask, all_orders
-from tests.client import Response
-from tests.groups import demote, promote, secret
-from tests.make import Somebody, Team
-from tests.resources import path
-from tests.shares import add, remove
+from tests.support.races.at_once import Ask, all_orders
+from tests.support.wire.asks import (
+    changing,
+    deleting,
+    founding,
+    marking,
+    removing,
+    renaming,
+    sharing,
+    updating,
+)
+from tests.support.wire.client import Response
+from tests.support.world import departures, groups, make
+from tests.support.world.groups import demote, promote, secret
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import path
+from tests.support.world.shares import add, remove
 
 READ, UPDATE, OWNER = PermissionType
 

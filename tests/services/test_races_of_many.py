@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
-from tests import groups, make
-from tests.asks import changing, deleting, removing
-from tests.at_once import Ask, Statuses, at_once, some_orders
-from tests.environment import ENGINE
-from tests.groups import demote
-from tests.make import Somebody, Team
-from tests.proving import PROVING
-from tests.resources import PGP, path
-from tests.shares import add, remove, share
+from tests.support.environment import ENGINE
+from tests.support.proving import PROVING
+from tests.support.races.at_once import Ask, Statuses, at_once, some_orders
+from tests.support.wire.asks import changing, deleting, removing
+from tests.support.world import groups, make
+from tests.support.world.groups import demote
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import PGP, path
+from tests.support.world.shares import add, remove, share
 
 pytestmark = pytest.mark.skipif(
     ENGINE != "embedded" and not PROVING, reason="takes minutes on moto"

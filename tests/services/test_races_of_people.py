@@ -9,8 +9,8 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.sign_in import logins
-from tests import departures, groups, make, people
-from tests.asks import (
+from tests.support.races.at_once import Ask
+from tests.support.wire.asks import (
     changing,
     commenting,
     founding,
@@ -20,14 +20,14 @@ from tests.asks import (
     sharing,
     updating,
 )
-from tests.at_once import Ask
-from tests.client import Client, Response
-from tests.groups import demote, promote, secret
-from tests.keys import KEYS, message
-from tests.make import Somebody
-from tests.people import Invited
-from tests.resources import create
-from tests.shares import add, remove
+from tests.support.wire.client import Client, Response
+from tests.support.world import departures, groups, make, people
+from tests.support.world.groups import demote, promote, secret
+from tests.support.world.keys import KEYS, message
+from tests.support.world.make import Somebody
+from tests.support.world.people import Invited
+from tests.support.world.resources import create
+from tests.support.world.shares import add, remove
 
 READ, UPDATE, OWNER = PermissionType
 

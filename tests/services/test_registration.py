@@ -9,15 +9,16 @@ from chalicelib.services.users import administrators
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.outbox import ADMINISTRATORS
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting
-from tests import hooks, make, people
-from tests.client import Client, Response
 from tests.conftest import START
-from tests.hooks import Failing, Killed, kill_points
-from tests.invariants import check_invariants
-from tests.meanwhile import Meanwhile
-from tests.people import change, invitation, let_in, register
-from tests.scheduler import races
-from tests.storage import Storage
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing, Killed, kill_points
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.scheduler import races
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
+from tests.support.world import make, people
+from tests.support.world.people import change, invitation, let_in, register
 
 SETTINGS = "/self-registration/settings.json"
 REGISTERED = "The email is already registered."

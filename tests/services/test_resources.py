@@ -14,9 +14,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
-from tests import make, people
-from tests.client import Client, Response
-from tests.hooks import (
+from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,
     WRITES,
@@ -27,10 +25,13 @@ from tests.hooks import (
     in_conflict,
     kill_points,
 )
-from tests.invariants import check_invariants
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.resources import (
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.scheduler import Race, races
+from tests.support.wire.client import Client, Response
+from tests.support.world import make, people
+from tests.support.world.make import Somebody
+from tests.support.world.resources import (
     MISSING,
     PGP,
     actions,
@@ -50,7 +51,6 @@ from tests.resources import (
     take,
     v4,
 )
-from tests.scheduler import Race, races
 
 READ, UPDATE, OWNER = PermissionType
 KEY = {"headers": {"idempotency-key": "8f1a"}}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.users import administrators
-from tests import groups, make
-from tests.deaths import after_commit
-from tests.rights import rights_of_group
 from tests.services.test_half_done import MANY, items_of, signed_in
+from tests.support.faults.deaths import after_commit
+from tests.support.faults.rights import rights_of_group
+from tests.support.world import groups, make
 
 [MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain import roles
-from tests import make, people
-from tests.at_once import Ask
-from tests.make import Somebody
+from tests.support.races.at_once import Ask
+from tests.support.world import make, people
+from tests.support.world.make import Somebody
 
 
 @pytest.fixture

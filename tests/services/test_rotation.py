@@ -23,10 +23,11 @@ from chalicelib.settings import settings
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from chalicelib.workers import founder
 from tests.conftest import Time
-from tests.hooks import Killed, Killing, Recorder, kill_points
-from tests.meanwhile import Meanwhile
-from tests.rights import rights_of_group
-from tests.rotation import (
+from tests.support.faults.hooks import Killed, Killing, Recorder, kill_points
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.faults.rights import rights_of_group
+from tests.support.storage import Storage
+from tests.support.world.rotation import (
     NEXT,
     RETIRE,
     SIGN,
@@ -40,8 +41,7 @@ from tests.rotation import (
     take,
     without_names,
 )
-from tests.secret_names import refusing_a_second_value
-from tests.storage import Storage
+from tests.support.world.secret_names import refusing_a_second_value
 
 NAME = "keyhaven/test/signing"
 Digest = Callable[[], str]

@@ -19,14 +19,22 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.users import Belonging, User
-from tests import make, people
-from tests.hooks import Killed, Killing, Recorder, kill_points
-from tests.invariants import check_invariants
-from tests.large_operations import begun_and_ended, held, left_begun
-from tests.make import Somebody, Team
-from tests.meanwhile import Meanwhile
-from tests.resources import MISSING, path, rules, secret_of, secrets, secrets_of, stored
-from tests.shares import add, change, remove, share
+from tests.support.faults.hooks import Killed, Killing, Recorder, kill_points
+from tests.support.faults.large_operations import begun_and_ended, held, left_begun
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.world import make, people
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import (
+    MISSING,
+    path,
+    rules,
+    secret_of,
+    secrets,
+    secrets_of,
+    stored,
+)
+from tests.support.world.shares import add, change, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 120

@@ -24,13 +24,13 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.workers import sweeper as worker
-from tests import make
-from tests.hooks import Failing, Killed, Killing, throttled
-from tests.large_operations import lines, remove, rewrite
-from tests.make import Somebody
-from tests.pictures import PNG, notes, stored
-from tests.storage import Storage
-from tests.watch import worn
+from tests.support.faults.hooks import Failing, Killed, Killing, throttled
+from tests.support.faults.large_operations import lines, remove, rewrite
+from tests.support.faults.watch import worn
+from tests.support.storage import Storage
+from tests.support.world import make
+from tests.support.world.make import Somebody
+from tests.support.world.pictures import PNG, notes, stored
 
 MANY = 110
 STAGED = 1 + MANY // 25 + 1

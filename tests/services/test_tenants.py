@@ -8,12 +8,13 @@ import pytest
 
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.services.operator import tenants
-from tests import hooks, make, people
-from tests.client import Client
-from tests.hooks import Failing
-from tests.keys import KEYS
-from tests.meanwhile import Meanwhile
-from tests.scheduler import races
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.races.scheduler import races
+from tests.support.wire.client import Client
+from tests.support.world import make, people
+from tests.support.world.keys import KEYS
 
 pytestmark = pytest.mark.usefixtures("store")
 

@@ -13,19 +13,19 @@ from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.users import User
-from tests import groups, make, people
-from tests.at_once import Ask
-from tests.client import Client, Response
-from tests.departures import causes, delete, held_by, holders_of, manager, owner
-from tests.endpoints import CSRF_PAIR
-from tests.hooks import Killed
-from tests.invariants import check_invariants
-from tests.keys import KEYS
-from tests.large_operations import held, left_begun
-from tests.make import Somebody
-from tests.meanwhile import Meanwhile
-from tests.resources import actions, create, created, path, secrets, stored
-from tests.shares import add, remove, share
+from tests.support.faults.hooks import Killed
+from tests.support.faults.large_operations import held, left_begun
+from tests.support.faults.meanwhile import Meanwhile
+from tests.support.model.invariants import check_invariants
+from tests.support.races.at_once import Ask
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import groups, make, people
+from tests.support.world.departures import causes, delete, held_by, holders_of, manager, owner
+from tests.support.world.keys import KEYS
+from tests.support.world.make import Somebody
+from tests.support.world.resources import actions, create, created, path, secrets, stored
+from tests.support.world.shares import add, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 MANY, ENOUGH = 150, 105

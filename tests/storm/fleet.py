@@ -14,9 +14,9 @@ from typing import Self
 
 import requests
 
-from tests.storage import Storage
 from tests.storm import server, staged
 from tests.storm.server import Orders
+from tests.support.storage import Storage
 
 PATIENCE = 60
 FAULTS = 0.02

@@ -16,11 +16,11 @@ from typing import Any
 import requests
 
 from chalicelib.domain.permissions import PermissionType
-from tests import make
-from tests.make import Somebody, Team
-from tests.resources import message_with
 from tests.storm.ledger import Ledger, Register, Value
 from tests.storm.world import Crowd, World
+from tests.support.world import make
+from tests.support.world.make import Somebody, Team
+from tests.support.world.resources import message_with
 
 READ, UPDATE, OWNER = map(int, PermissionType)
 OK, UNAVAILABLE = 200, 503

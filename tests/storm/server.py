@@ -20,8 +20,8 @@ from chalicelib.storage.connection import Json, Send, connection
 from infra.local_server import serve
 from infra.local_server.gateway import Gateway
 from infra.local_server.service import refuse
-from tests.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 from tests.storm import staged
+from tests.support.faults.hooks import FAULTS, UNKNOWN_OUTCOMES, in_conflict
 
 _PR_SET_PDEATHSIG = 1
 _SLOW = dict.fromkeys(staged.WITHIN, 0.4)

@@ -8,8 +8,8 @@ from chalicelib.storage.versioned import LOCK
 from chalicelib.tables.groups import Group
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from tests.deaths import commits
-from tests.storage import Storage
+from tests.support.faults.deaths import commits
+from tests.support.storage import Storage
 
 STAGE, HOLD, COMMIT, APPLY, END, CLEAR = "stage", "hold", "commit", "apply", "end", "clear"
 """The calls of an operation by what they do, in their order."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chalicelib.domain.permissions import PermissionType
-from tests import make
-from tests.make import Somebody, Team
+from tests.support.world import make
+from tests.support.world.make import Somebody, Team
 
 READ = PermissionType.READ
 MANY, SOME = 101, 40

@@ -22,9 +22,9 @@ from chalicelib.storage.connection import (
     current_branch,
 )
 from chalicelib.tables.settings import Setting
-from tests import hooks
-from tests.hooks import ALWAYS, Failing, Recorder
-from tests.watch import worn
+from tests.support.faults import hooks
+from tests.support.faults.hooks import ALWAYS, Failing, Recorder
+from tests.support.faults.watch import worn
 
 PARALLEL = 4
 

@@ -22,8 +22,8 @@ from chalicelib.services.items import resources
 from chalicelib.storage import reading
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, Withheld
-from tests import make
-from tests.resources import secret_of
+from tests.support.world import make
+from tests.support.world.resources import secret_of
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = sorted(

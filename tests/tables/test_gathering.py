@@ -8,8 +8,8 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import reading, writing
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
-from tests import hooks
-from tests.hooks import ALWAYS, Failing, PartialBatch, Recorder
+from tests.support.faults import hooks
+from tests.support.faults.hooks import ALWAYS, Failing, PartialBatch, Recorder
 
 NAMES = [f"{n:03}" for n in range(250)]
 

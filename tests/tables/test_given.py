@@ -11,7 +11,8 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
-from tests import make, storage
+from tests.support import storage
+from tests.support.world import make
 
 sizes = pytest.mark.parametrize("count", [0, 110, MOST_HELD - 1])
 """Rows that are written besides: in one transaction, in steps, and in pages."""

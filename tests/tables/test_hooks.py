@@ -13,8 +13,8 @@ from chalicelib.storage.connection import connection
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
-from tests import hooks
-from tests.hooks import Failing, Killed, Killing, Recorder
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing, Killed, Killing, Recorder
 
 
 def _claim(value):
@@ -90,7 +90,7 @@ def test_a_killed_process_makes_no_further_call(store, after, rows):
 
 
 def test_a_read_that_may_be_old_fails_the_test(store):
-    """FT09: every request of every test runs under this hook (`tests/rights.py`)"""
+    """FT09: every request of every test runs under this hook (`tests/support/faults/rights.py`)"""
     with pytest.raises(hooks.StaleRead):
         hooks.only_consistent_reads(
             "BatchGetItem", {"RequestItems": {"test-claims": {"Keys": []}}}, dict

@@ -21,11 +21,11 @@ from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
 from integrity.invariants import violations
-from tests import make
-from tests.comments import commented
-from tests.hooks import Killed, Killing
-from tests.invariants import check_invariants
-from tests.large_operations import lines
+from tests.support.faults.hooks import Killed, Killing
+from tests.support.faults.large_operations import lines
+from tests.support.model.invariants import check_invariants
+from tests.support.world import make
+from tests.support.world.comments import commented
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
 

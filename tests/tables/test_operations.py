@@ -19,11 +19,12 @@ from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.settings import Setting
-from tests import hooks, storage
-from tests.environment import ENGINE
-from tests.hooks import Failing, Killed, Killing, Recorder
-from tests.large_operations import lines
-from tests.scheduler import races
+from tests.support import storage
+from tests.support.environment import ENGINE
+from tests.support.faults import hooks
+from tests.support.faults.hooks import Failing, Killed, Killing, Recorder
+from tests.support.faults.large_operations import lines
+from tests.support.races.scheduler import races
 
 SMALL, LARGE = 99, 110
 """Rows that follow: a transaction with the target, and more than any holds (two steps more)."""

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import pace
-from tests.watch import worn
+from tests.support.faults.watch import worn
 
 
 def _pauses(chance, attempts=pace.attempts):

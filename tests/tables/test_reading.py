@@ -12,8 +12,8 @@ from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
-from tests import hooks
-from tests.hooks import ALWAYS, Failing, PartialBatch, Recorder, SmallPages
+from tests.support.faults import hooks
+from tests.support.faults.hooks import ALWAYS, Failing, PartialBatch, Recorder, SmallPages
 
 
 @pytest.fixture(autouse=True)

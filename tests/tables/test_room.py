@@ -17,9 +17,9 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.users import Belonging, User
 from infra.local_server.limits import size_of_item
-from tests import storage
-from tests.environment import ENGINE
-from tests.hooks import Killed, Killing
+from tests.support import storage
+from tests.support.environment import ENGINE
+from tests.support.faults.hooks import Killed, Killing
 
 SMALL, LARGE = 1, 110
 """Rows that follow: one transaction, and several."""

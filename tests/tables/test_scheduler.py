@@ -9,7 +9,7 @@ import pytest
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import Setting
-from tests.scheduler import races, repeat
+from tests.support.races.scheduler import races, repeat
 
 COUNTER = "counter"
 

@@ -13,7 +13,7 @@ from chalicelib.storage.connection import connection
 from chalicelib.storage.operations import Change
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
-from tests.hooks import Around, Killed, Killing, Recorder
+from tests.support.faults.hooks import Around, Killed, Killing, Recorder
 
 MANY = 250
 SOME = range(60, 140)

@@ -16,10 +16,11 @@ from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
-from tests import hooks, storage
-from tests.claims import subject_of
-from tests.hooks import ALWAYS, Around, Failing
-from tests.scheduler import races
+from tests.support import storage
+from tests.support.faults import hooks
+from tests.support.faults.hooks import ALWAYS, Around, Failing
+from tests.support.races.scheduler import races
+from tests.support.world.claims import subject_of
 
 
 def _claim(value, subject="1"):

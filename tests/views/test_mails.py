@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.harmless import LONGEST_NAME
 from chalicelib.views import mails
-from tests.autolinks import autolinks, names
+from tests.support.world.autolinks import autolinks, names
 
 LINK = "https://keyhaven.test/x"
 PARAMS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.tables.resources import Resource
-from tests import make
-from tests.hooks import Once, Recorder
-from tests.resources import path
+from tests.support.faults.hooks import Once, Recorder
+from tests.support.world import make
+from tests.support.world.resources import path
 
 NEVER = 1_000
 

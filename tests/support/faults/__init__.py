@@ -1,0 +1,1 @@
+"""What goes wrong around a request: calls that fail, processes that die, rows that change."""

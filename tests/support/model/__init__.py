@@ -1,0 +1,1 @@
+"""What people may do, in plain Python, and what must hold of a store."""

@@ -1,0 +1,1 @@
+"""Requests at once, in every order of their storage calls."""

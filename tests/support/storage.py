@@ -1,0 +1,190 @@
+"""The storage under the tests: moto, the embedded engine or AWS's own, with limits in front.
+
+Tables are made once for a process and emptied before each test.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import deepcopy
+from hashlib import sha256
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from chalicelib.settings import settings
+from chalicelib.storage.base import Table, every_table, in_chunks
+from chalicelib.storage.connection import StorageConnection, connection
+from infra.local_server.engine import Engine
+from infra.local_server.limits import BATCH_WRITES
+from infra.local_server.mini import mini
+from infra.local_server.strict import Strict
+from tests import dynamodb_local
+from tests.support.environment import ENGINE
+
+Item = dict[str, Any]
+Contents = dict[str, Any]
+"""All rows of all tables, as one storage keeps them."""
+
+
+class Storage(Protocol):
+    def empty(self) -> None: ...
+
+    def rows(self, table: str) -> list[Item]: ...
+
+    def contents(self) -> Contents:
+        """All that is stored now, to be put back later as often as wanted."""
+        ...
+
+    def put_back(self, contents: Contents) -> None: ...
+
+
+class EmbeddedStorage(Engine):
+    def contents(self) -> Contents:
+        with self._tables.turn():
+            return {name: _shallow(table["items"]) for name, table in mini._tables.items()}
+
+    def put_back(self, contents: Contents) -> None:
+        with self._tables.turn():
+            self._tables.empty()
+            for name, partitions in contents.items():
+                mini._tables[name]["items"].update(_shallow(partitions))
+
+
+def _shallow(partitions: dict[str, Any]) -> dict[str, Any]:
+    """The same rows, of which none is ever changed in place (`infra/local_server/mini.py`)."""
+    return {partition: dict(rows) for partition, rows in partitions.items()}
+
+
+class MotoStorage:
+    def empty(self) -> None:
+        for table in self._tables.values():
+            table.items.clear()
+        self._forget_old_rows()
+
+    def rows(self, table: str) -> list[Item]:
+        return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
+
+    def contents(self) -> Contents:
+        return {name: deepcopy(table.items) for name, table in self._tables.items()}
+
+    def put_back(self, contents: Contents) -> None:
+        for name, items in contents.items():
+            self._tables[name].items = deepcopy(items)
+        self._forget_old_rows()
+
+    @staticmethod
+    def _forget_old_rows() -> None:
+        """Let moto drop the rows of before: it keeps whatever it has made, gigabytes in the end."""
+        from moto.core.model_instances import reset_model_data  # noqa: PLC0415 - not on `embedded`
+
+        reset_model_data()
+
+    @property
+    def _tables(self) -> dict[str, Any]:
+        from moto.dynamodb.models import dynamodb_backends  # noqa: PLC0415 - not on `embedded`
+
+        tables: dict[str, Any] = dynamodb_backends["123456789012"]["eu-west-1"].tables
+        return tables
+
+
+class DynamodbLocalStorage:
+    """AWS's own engine in a process beside, by requests that no hook and no limit sees."""
+
+    def __init__(self) -> None:
+        self._client = StorageConnection().client
+
+    def empty(self) -> None:
+        self.put_back({})
+
+    def rows(self, table: str) -> list[Item]:
+        pages = self._client.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+        return [row for page in pages for row in page["Items"]]
+
+    def contents(self) -> Contents:
+        return {table.stored_as(): self.rows(table.stored_as()) for table in every_table()}
+
+    def put_back(self, contents: Contents) -> None:
+        for table in every_table():
+            requests = self._changes(table, contents.get(table.stored_as(), []))
+            for some in in_chunks(requests, BATCH_WRITES):
+                answer = self._client.batch_write_item(RequestItems={table.stored_as(): some})
+                assert not answer["UnprocessedItems"]
+
+    def _changes(self, table: type[Table], wanted: list[Item]) -> list[Item]:
+        """What makes the rows of a table the wanted ones."""
+
+        def by_key(rows: list[Item]) -> dict[str, Item]:
+            return {json.dumps(_key(row, table), sort_keys=True): row for row in rows}
+
+        old, new = by_key(self.rows(table.stored_as())), by_key(wanted)
+        gone = [row for key, row in old.items() if key not in new]
+        put = [row for key, row in new.items() if old.get(key) != row]
+        return [
+            *({"DeleteRequest": {"Key": _key(row, table)}} for row in gone),
+            *({"PutRequest": {"Item": row}} for row in put),
+        ]
+
+
+def _key(row: Item, table: type[Table]) -> Item:
+    return {name: row[name] for name in table.key_names() if name is not None}
+
+
+def _answer_with_values_as_they_are() -> None:
+    """Spare moto a fifth of its time: it looks for each of a value's ten types by many names.
+
+    A value is sent as it is kept, which is the same for all types but binary ones: we have none.
+    """
+    from moto.core.serialize import SERVICE_SPECIFIC_SERIALIZERS, JSONSerializer  # noqa: PLC0415
+
+    class Serializer(JSONSerializer):  # type: ignore[misc]
+        def _serialize_type_structure(
+            self, serialized: Any, value: Any, shape: Any, key: str
+        ) -> None:
+            if shape.name == "AttributeValue":
+                self._default_serialize(serialized, value, shape, key)
+            else:
+                super()._serialize_type_structure(serialized, value, shape, key)
+
+    SERVICE_SPECIFIC_SERIALIZERS.setdefault("dynamodb", {})["json"] = Serializer
+
+
+@contextmanager
+def opened() -> Iterator[Storage]:
+    """The storage of this process, with all tables made."""
+    if ENGINE == "embedded":
+        engine = EmbeddedStorage()
+        engine.attach(connection.client)
+        with _made(engine):
+            yield engine
+        return
+    if ENGINE == "dynamodb-local":
+        port = urlsplit(settings.dynamodb_endpoint).port
+        with dynamodb_local.running(port), _made(DynamodbLocalStorage()) as storage:
+            yield storage
+        return
+    from moto import mock_aws  # noqa: PLC0415
+
+    _answer_with_values_as_they_are()
+    with mock_aws(), _made(MotoStorage()) as storage:
+        yield storage
+
+
+@contextmanager
+def _made(storage: Storage) -> Iterator[Storage]:
+    Strict().attach(connection.client)
+    for table in every_table():
+        table.create_table(wait=False)
+    yield storage
+
+
+def digest(storage: Storage) -> str:
+    """One number for all that is stored: equal before and after what changes nothing."""
+    everything = {
+        table.stored_as(): sorted(
+            json.dumps(row, sort_keys=True) for row in storage.rows(table.stored_as())
+        )
+        for table in every_table()
+    }
+    return sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""Clients, endpoints and valid requests."""

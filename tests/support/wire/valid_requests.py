@@ -1,0 +1,408 @@
+"""A valid request of each endpoint: what it costs, who may send it, how it bears faults.
+
+Tests that go over all endpoints send them; an endpoint without one fails them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from chalicelib.domain import clock, resource_types
+from chalicelib.domain.ids import new_id
+from chalicelib.services.sign_in import logins
+from tests.support.environment import BASE_URL
+from tests.support.storage import Storage
+from tests.support.wire import handshake
+from tests.support.wire.client import Client, Response
+from tests.support.wire.endpoints import CSRF_PAIR
+from tests.support.world import groups, make, people, shares
+from tests.support.world.comments import commented
+from tests.support.world.keys import KEYS, challenge, message
+from tests.support.world.make import Somebody, Team
+from tests.support.world.people import Invited
+from tests.support.world.pictures import PNG, form
+from tests.support.world.resources import secrets, v4
+
+TOTP = resource_types.V5_TOTP_STANDALONE.id
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """Ada, who owns a resource she shares with Betty; Dave, invited; and who asks as nobody."""
+
+    ada: Somebody
+    betty: Somebody
+    dave: Invited
+    resource: str
+    store: Storage
+    guest: Client
+    team: Team | None = None
+
+
+def a_tenant(store, ada, betty):
+    dave = people.invite(store, ada)
+    resource = make.resource(ada, {betty: 1})
+    ada.client.get("/users/me.json")  # what a process reads once and keeps
+    return Tenant(ada, betty, dave, resource, store, Client())
+
+
+REQUESTS: dict[str, Callable] = {}
+"""By name: what prepares a request and returns it."""
+
+
+def of(*names):
+    """Says for which requests a function prepares."""
+
+    def noted(prepare):
+        REQUESTS.update(dict.fromkeys(names, prepare))
+        return prepare
+
+    return noted
+
+
+def both(path):
+    """A change that has two methods."""
+    return f"POST {path}", f"PUT {path}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that is accepted, of who may send it; called, it is sent."""
+
+    client: Client
+    name: str
+    ids: Mapping[str, str]
+    body: Any
+    options: Mapping[str, Any]
+
+    @property
+    def method(self) -> str:
+        return self.name.split()[0]
+
+    @property
+    def path(self) -> str:
+        path = self.name.split()[1]
+        for word, value in self.ids.items():
+            path = path.replace(f"{{{word}}}", value)
+        return path
+
+    def __call__(self) -> Response:
+        return self.client.request(self.method, self.path, json=self.body, **self.options)
+
+
+def sent(client, name, ids=None, body=None, **options):
+    """What a name says; what a path names is told, and what is to be contained follows."""
+    return Request(client, name, ids or {}, body, options)
+
+
+@of(
+    "GET /auth/verify.json",
+    "GET /auth/jwt/jwks.json",
+    "GET /auth/jwt/rsa.json",
+    "GET /.well-known/jwks.json",
+    "GET /users/csrf-token.json",
+    "GET /healthcheck/status.json",
+    "HEAD /healthcheck/status.json",
+    "GET /openapi.json",
+    "GET /img/avatar/user_medium.png",
+    "GET /img/avatar/user.png",
+    "GET /avatars/view/{avatar}/{avatar_format}",
+)
+def as_guest(tenant, name):
+    return sent(tenant.guest, name, {"avatar": tenant.ada.id, "avatar_format": "medium.jpg"})
+
+
+@of(
+    "GET /users.json",
+    "GET /users/{user}.json",
+    "GET /gpgkeys.json",
+    "GET /gpgkeys/{gpgkey_id}.json",
+    "GET /roles.json",
+    "GET /account/settings.json",
+    "GET /resources.json",
+    "GET /resources.json?contain[permissions]=1&contain[favorite]=1",
+    "GET /resources.json?contain[creator]=1&contain[permissions.user.profile]=1",
+    "GET /resources.json?contain[secret]=1",
+    "GET /resources/{resource_id}.json",
+    "GET /secrets/resource/{resource_id}.json",
+    "GET /resource-types.json",
+    "GET /resource-types/{resource_type_id}.json",
+    "DELETE /resource-types/{resource_type_id}.json",
+    "GET /settings.json",
+    "GET /healthcheck.json",
+)
+def as_ada(tenant, name):
+    ids = {
+        "user": "me",
+        "gpgkey_id": tenant.ada.gpgkey_id,
+        "resource_id": tenant.resource,
+        "resource_type_id": TOTP,
+    }
+    return sent(tenant.ada.client, name, ids)
+
+
+@of("POST /auth/verify.json")
+def stage_0(tenant, name):
+    nonce = message(handshake.new_nonce(), handshake.SERVER.public)
+    gpg_auth = {"keyid": tenant.betty.key.fingerprint, "server_verify_token": nonce}
+    return sent(tenant.guest, name, body={"data": {"gpg_auth": gpg_auth}})
+
+
+@of("POST /auth/login.json")
+def stage_1(tenant, name):
+    gpg_auth = {"keyid": tenant.betty.key.fingerprint}
+    return sent(tenant.guest, name, body={"data": {"gpg_auth": gpg_auth}})
+
+
+@of("POST /auth/login.json with the nonce")
+def stage_2(tenant, name):
+    key = tenant.betty.key
+    nonce = handshake.ask_nonce(tenant.guest, key)
+    gpg_auth = {"keyid": key.fingerprint, "user_token_result": nonce}
+    return sent(tenant.guest, name, body={"data": {"gpg_auth": gpg_auth}})
+
+
+@of("GET /auth/logout.json", "POST /auth/logout.json", "GET /auth/is-authenticated.json")
+def by_cookie(tenant, name):
+    client = handshake.signed_in(tenant.betty)
+    return sent(client, name, headers={"x-csrf-token": client.cookies["csrfToken"]})
+
+
+@of("POST /auth/jwt/login.json")
+def jwt_login(tenant, name):
+    claims = {
+        "version": "1.0.0",
+        "domain": BASE_URL,
+        "verify_token": str(uuid4()),
+        "verify_token_expiry": clock.timestamp() + 120,
+    }
+    who = tenant.betty
+    sealed = challenge(json.dumps(claims), who.key.private, handshake.SERVER.public)
+    return sent(tenant.guest, name, body={"user_id": who.id, "challenge": sealed}, **CSRF_PAIR)
+
+
+def session_of(who):
+    session, tokens = logins.new_session(who.user)
+    logins.open_session(who.user, session, tokens, verify_token=new_id(), expiry=4_000_000_000)
+    return tokens
+
+
+@of("POST /auth/jwt/refresh.json")
+def refresh(tenant, name):
+    body = {"user_id": tenant.betty.id, "refresh_token": session_of(tenant.betty).refresh_token}
+    return sent(tenant.guest, name, body=body)
+
+
+@of("POST /auth/jwt/logout.json")
+def jwt_logout(tenant, name):
+    tokens = session_of(tenant.betty)
+    return sent(Client(tokens.access_token), name, body={"refresh_token": tokens.refresh_token})
+
+
+@of(
+    *("GET /setup/start/{user_id}/{token_id}.json", "GET /setup/install/{user_id}/{token_id}.json"),
+    *both("/setup/complete/{user_id}.json"),
+    *both("/users/validateAccount/{user_id}.json"),
+)
+def setup(tenant, name):
+    dave = tenant.dave
+    body = None if name.startswith("GET") else proof(dave.token, "dave")
+    return sent(tenant.guest, name, {"user_id": dave.id, "token_id": dave.token}, body)
+
+
+def proof(token, name):
+    return {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS[name].public},
+    }
+
+
+@of(
+    "GET /setup/recover/start/{user_id}/{token_id}.json",
+    "GET /setup/recover/{user_id}/{token_id}.json",
+    *both("/setup/recover/complete/{user_id}.json"),
+    *both("/setup/recover/abort/{user_id}.json"),
+)
+def recovery(tenant, name):
+    betty = tenant.betty
+    people.recover(tenant.guest, username=betty.user.username)
+    links = {people.link_of(mail): mail for mail in people.mails(tenant.store)}
+    [token] = [people.token_of(mail) for link, mail in links.items() if betty.id in link]
+    body = None if name.startswith("GET") else proof(token, "betty")
+    return sent(tenant.guest, name, {"user_id": betty.id, "token_id": token}, body, **CSRF_PAIR)
+
+
+@of("POST /users.json")
+def invite(tenant, name):
+    return sent(tenant.ada.client, name, body=people.invitation("edith"))
+
+
+@of(
+    "GET /self-registration/settings.json",
+    "DELETE /self-registration/settings/{setting_id}.json",
+    *both("/self-registration/settings.json"),
+)
+def settle_registration(tenant, name):
+    body = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
+    return sent(tenant.ada.client, name, {"setting_id": people.let_in(tenant.ada)}, body)
+
+
+@of("POST /self-registration/dry-run.json")
+def try_out_registration(tenant, name):
+    people.let_in(tenant.ada)
+    return sent(tenant.guest, name, body={"email": "edith@example.com"}, **CSRF_PAIR)
+
+
+@of("POST /users/register.json")
+def register(tenant, name):
+    people.let_in(tenant.ada)
+    return sent(tenant.guest, name, body=people.invitation("edith"), **CSRF_PAIR)
+
+
+@of("POST /users/recover.json")
+def recover(tenant, name):
+    return sent(tenant.guest, name, body={"username": tenant.betty.user.username}, **CSRF_PAIR)
+
+
+@of(*both("/users/{user}.json"))
+def edit_user(tenant, name):
+    body = {"profile": {"first_name": "Elizabeth"}}
+    return sent(tenant.ada.client, name, {"user": tenant.betty.id}, body)
+
+
+@of("POST /users/{user}.json with an avatar")
+def send_avatar(tenant, name):
+    picture = form(profile__avatar__file=("me.png", "image/png", PNG))
+    return sent(tenant.betty.client, name, {"user": tenant.betty.id}, **picture)
+
+
+@of("POST /account/settings/locales.json")
+def choose_locale(tenant, name):
+    return sent(tenant.ada.client, name, body={"value": "de-DE"})
+
+
+@of("POST /roles.json")
+def add_role(tenant, name):
+    return sent(tenant.ada.client, name, body={"name": "auditor"})
+
+
+@of(*both("/roles/{role_id}.json"), "DELETE /roles/{role_id}.json")
+def change_role(tenant, name):
+    return sent(tenant.ada.client, name, {"role_id": make.role(tenant.ada)}, {"name": "reviewer"})
+
+
+@of("PUT /users/{user}.json with another role")
+def give_role(tenant, name):
+    body = {"role_id": make.role(tenant.ada)}
+    return sent(tenant.ada.client, name, {"user": tenant.betty.id}, body)
+
+
+@of("POST /resources.json")
+def create(tenant, name):
+    return sent(tenant.ada.client, name, body=v4())
+
+
+@of("PUT /resources/{resource_id}.json", "DELETE /resources/{resource_id}.json")
+def change(tenant, name):
+    return sent(tenant.ada.client, name, {"resource_id": tenant.resource}, {"name": "new"})
+
+
+@of("PUT /resources/{resource_id}.json with two secrets")
+def update_secrets(tenant, name):
+    body = {"name": "new", "secrets": secrets(tenant.ada, tenant.betty)}
+    return sent(tenant.ada.client, name, {"resource_id": tenant.resource}, body)
+
+
+@of("PUT /resource-types/{resource_type_id}.json")
+def restore_type(tenant, name):
+    assert tenant.ada.client.delete(f"/resource-types/{TOTP}.json").status == 200
+    return sent(tenant.ada.client, name, {"resource_type_id": TOTP}, {"deleted": None})
+
+
+@of(
+    "GET /permissions/resource/{resource_id}.json",
+    "GET /share/search-aros.json",
+    "GET /share/search-users/resource/{resource}.json",
+    "POST /share/simulate/resource/{resource_id}.json",
+    "PUT /share/resource/{resource_id}.json",
+)
+def share(tenant, name):
+    carol = make.user("carol")
+    body = {"permissions": [shares.add(carol)], "secrets": secrets(carol)}
+    ids = {"resource_id": tenant.resource, "resource": tenant.resource}
+    return sent(tenant.ada.client, name, ids, body)
+
+
+@of("POST /favorites/resource/{resource_id}.json", "DELETE /favorites/{favorite_id}.json")
+def favorite(tenant, name):
+    if name.startswith("POST"):
+        return sent(tenant.betty.client, name, {"resource_id": tenant.resource})
+    marked = tenant.betty.client.post(f"/favorites/resource/{tenant.resource}.json")
+    return sent(tenant.betty.client, name, {"favorite_id": marked.body["id"]})
+
+
+@of(
+    "GET /comments/resource/{resource_id}.json",
+    "GET /comments/resource/{resource_id}.json?contain[creator]=1&contain[modifier]=1",
+    "POST /comments/resource/{resource_id}.json",
+    "POST /comments/resource/{resource_id}.json as a reply",
+    "PUT /comments/{comment_id}.json",
+    "DELETE /comments/{comment_id}.json",
+)
+def comment(tenant, name):
+    comment_id = commented(tenant.betty, tenant.resource)
+    parent = {"parent_id": comment_id} if name.endswith("reply") else {}
+    ids = {"resource_id": tenant.resource, "comment_id": comment_id}
+    return sent(tenant.betty.client, name, ids, {"content": "hello again", **parent})
+
+
+@of("DELETE /users/{user}.json", "DELETE /users/{user}/dry-run.json")
+def delete_user(tenant, name):
+    return sent(tenant.ada.client, name, {"user": tenant.betty.id})
+
+
+@of("POST /groups.json")
+def create_group(tenant, name):
+    return sent(tenant.ada.client, name, body=groups.body(tenant.ada, tenant.betty))
+
+
+@of(
+    "GET /groups.json",
+    "GET /groups.json?contain[groups_users.user.gpgkey]=1&contain[my_group_user]=1",
+    "GET /groups/{group}.json",
+    "GET /groups/{group}.json?contain[groups_users.user.gpgkey]=1&contain[my_group_user]=1",
+    "PUT /groups/{group}.json",
+    "PUT /groups/{group}.json with a new name",
+    "PUT /groups/{group}.json without a member",
+    "PUT /groups/{group}/dry-run.json",
+)
+def ask_of_group(tenant, name):
+    """Of a group with one resource: Carol joins, or Betty leaves."""
+    team = tenant.team or make.group(tenant.ada, tenant.betty)
+    carol = make.user("carol")
+    resource = make.resource(tenant.ada, {team: 1})
+    body = {"groups_users": [groups.add(carol)], "secrets": [groups.secret(carol, resource)]}
+    if name.endswith("name"):
+        body = {"name": "crew"}
+    if name.endswith("member"):
+        body = {"groups_users": [groups.remove(team, tenant.betty)]}
+    return sent(tenant.ada.client, name, {"group": team.id}, body)
+
+
+@of("DELETE /groups/{group}.json", "DELETE /groups/{group}/dry-run.json")
+def delete_group(tenant, name):
+    team = tenant.team or make.group(tenant.ada, tenant.betty)
+    return sent(tenant.ada.client, name, {"group": team.id})
+
+
+WRITES_ON_GET = ("GET /auth/logout.json", "GET /secrets/resource/{resource_id}.json")
+
+
+def changes() -> list[str]:
+    """The names of all requests that write something."""
+    reads = [name for name in REQUESTS if name.startswith(("GET ", "HEAD "))]
+    return sorted(REQUESTS.keys() - (set(reads) - set(WRITES_ON_GET)))

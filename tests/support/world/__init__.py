@@ -1,0 +1,1 @@
+"""People, keys and things, and how tests make and send them."""

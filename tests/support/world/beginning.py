@@ -1,0 +1,39 @@
+"""What is stored before a test begins: the public halves of the tenant's keys, and no pictures."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from chalicelib.objects.avatars import AVATARS, NOTES
+from chalicelib.services.operator import keys, signing_keys
+from chalicelib.settings import settings
+from tests.support.storage import Contents, Storage
+
+
+class Beginning:
+    """Is made anew where a test left other private keys behind."""
+
+    def __init__(self, storage: Storage, folder: Path) -> None:
+        self._storage, self._folder = storage, folder
+        self._contents: Contents = {}
+        self._private: dict[str, bytes] = {}
+
+    def again(self) -> None:
+        if self._private != self._held():
+            self._storage.empty()
+            keys.create_local(self._folder)
+            self._contents, self._private = self._storage.contents(), self._held()
+        self._storage.put_back(self._contents)
+        signing_keys.forget()
+        remove_pictures()
+
+    def _held(self) -> dict[str, bytes]:
+        return {file.name: file.read_bytes() for file in self._folder.iterdir() if file.is_file()}
+
+
+def remove_pictures() -> None:
+    """Remove all pictures, and all notes of their changes, whatever is in them."""
+    assert settings.avatar_folder is not None
+    for folder in (AVATARS, NOTES):
+        shutil.rmtree(settings.avatar_folder / folder, ignore_errors=True)
