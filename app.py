@@ -27,7 +27,7 @@ class Keyhaven(Chalice):
         if where["httpMethod"] not in self.routes.get(where["resourcePath"], {}):
             return _sent(dispatch.unknown(Request(event)))
         headers = _lower(event.get("headers") or {})
-        # Chalice would refuse to send a picture to who does not say that he takes its type.
+        # Chalice would refuse to send a picture to a client whose `Accept` does not name its type.
         event["headers"] = {**headers, "accept": f"{headers.get('accept', '')}, */*"}
         answer: dict[str, Any] = super().__call__(event, context)
         if str(answer["body"]).startswith('{"Code"'):

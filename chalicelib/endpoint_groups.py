@@ -62,8 +62,8 @@ class EndpointGroup:
 
 
 _CALLER = frozenset({"users", "tokens", "settings", "operations"})
-"""What verifying a caller reads: his row, his session, the public signing keys, and what a
-large change that is not yet applied will make of his row."""
+"""What verifying a caller reads: their row, their session, the public signing keys, and what a
+large change that is not yet applied will make of their row."""
 _SESSION = frozenset({"tokens"})
 """What a request by cookie writes: its session's idle time."""
 _LOG = frozenset({"action_logs"})

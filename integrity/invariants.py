@@ -177,7 +177,7 @@ def _personal_metadata_stay_personal(stored: Stored) -> Iterator[Violation]:
                 if permission["aro"] == "User"
             ]
             if len(item["permissions"]) != 1 or keys != [item["metadata_key_id"]]:
-                yield Violation("I6", item["id"], "a user's own key is on what is not his alone")
+                yield Violation("I6", item["id"], "a user's own key is on what is not theirs alone")
 
 
 def _deleted_is_final(stored: Stored) -> Iterator[Violation]:
@@ -197,7 +197,7 @@ def _addresses_are_claimed(stored: Stored) -> Iterator[Violation]:
     addresses = Counter(folded(user["username"]) for user in stored.live_users.values())
     for user_id, user in stored.live_users.items():
         if claims.get(folded(user["username"])) != user_id:
-            yield Violation("I10", user_id, "the user's address is not claimed for him")
+            yield Violation("I10", user_id, "the user's address is not claimed for them")
         if addresses[folded(user["username"])] > 1:
             yield Violation("I10", user_id, "somebody else has the same address")
     for address, user_id in claims.items():
@@ -221,14 +221,14 @@ def _claims(stored: Stored, kind: str) -> list[defaultdict[str, Any]]:
     return [row for row in stored.rows("claims") if row["kind"] == kind]
 
 
-def _each_user_has_his_key(stored: Stored) -> Iterator[Violation]:
+def _each_user_has_their_key(stored: Stored) -> Iterator[Violation]:
     live = Counter(key["user_id"] for key in stored.gpgkeys.values() if not key["deleted"])
     for user_id, user in stored.live_users.items():
         key = stored.gpgkeys.get(user["gpgkey_id"] or "")
         if live[user_id] > 1:
             yield Violation("I10", user_id, "the user has several keys")
         if user["active"] and (key is None or key["deleted"] or key["user_id"] != user_id):
-            yield Violation("I10", user_id, "the user is active without a key of his own")
+            yield Violation("I10", user_id, "the user is active without a key of their own")
         if not user["active"] and (user["gpgkey_id"] or live[user_id]):
             yield Violation("I10", user_id, "the user has a key and did not complete the setup")
 
@@ -321,11 +321,11 @@ def _groups_are_sound(stored: Stored) -> Iterator[Violation]:
     }
     memberships = {(row["group_id"], row["user_id"]): row for row in stored.rows("memberships")}
     for group_id, user_id in belongings.keys() ^ memberships.keys():
-        yield Violation("I3", group_id, f"group and user {user_id} disagree on his membership")
+        yield Violation("I3", group_id, f"group and user {user_id} disagree on the membership")
     for key in belongings.keys() & memberships.keys():
         entry, row = belongings[key], memberships[key]
         if (entry["id"], entry["is_admin"]) != (row["id"], row["is_admin"]):
-            yield Violation("I3", key[0], f"group and user {key[1]} differ on his membership")
+            yield Violation("I3", key[0], f"group and user {key[1]} differ on the membership")
     managers = Counter(row["group_id"] for row in memberships.values() if row["is_admin"])
     for group_id, group in stored.groups.items():
         if not group["deleted"] and not managers[group_id]:
@@ -387,7 +387,7 @@ _CHECKS = (
     _deleted_is_final,
     _addresses_are_claimed,
     _keys_are_claimed,
-    _each_user_has_his_key,
+    _each_user_has_their_key,
     _favorites_are_single,
     _comments_are_located,
     _tokens_are_spent_once,

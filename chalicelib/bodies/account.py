@@ -1,4 +1,4 @@
-"""Bodies by which a user sets something for himself."""
+"""Bodies by which a user sets something for themselves."""
 
 from __future__ import annotations
 

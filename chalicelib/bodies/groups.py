@@ -96,7 +96,7 @@ class MembershipChange:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class MemberSecret:
-    """A secret for somebody who is added, of an item he did not reach before."""
+    """A secret for somebody who is added, of an item they had no access to before."""
 
     resource_id: Annotated[str, not_empty, uuid]
     data: Message
@@ -174,7 +174,7 @@ def read_changes(draft: Draft[Any]) -> Changes:
 
 
 def read_candidates(draft: Draft[Any]) -> Mapping[UserId, int]:
-    """The users a dry run asks about, each with the position he is first named at."""
+    """The users a dry run asks about, each with the position they are first named at."""
     candidates: dict[UserId, int] = {}
     for position, row in _entries(draft):
         if "user_id" in row and "id" not in row:

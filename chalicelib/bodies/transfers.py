@@ -2,7 +2,7 @@
 
 A transfer is judged in steps, of which the next asks what the one before has made of the
 data: so each of its lists is read when its turn has come. An entry names who gets something
-by the identifier of his permission or membership, and what he gets.
+by the identifier of their permission or membership, and what they get.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class GroupDeletion:
 
 @dataclass(frozen=True, slots=True)
 class UserDeletion:
-    """Managers for groups that the user alone manages, and owners for what he alone owns."""
+    """Managers for groups that the user alone manages, and owners for what they alone own."""
 
     transfer: Transfer | None = None
 
@@ -67,7 +67,7 @@ class Entries:
     """What a list of a transfer names."""
 
     ids: frozenset[str]
-    """Who gets something, by his permissions or memberships."""
+    """Who gets something, by their permissions or memberships."""
     things: tuple[str | None, ...]
     """What is handed over, once for each entry."""
 

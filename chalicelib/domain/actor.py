@@ -60,7 +60,7 @@ class Actor:
     is_admin: bool = False
     gpgkey_id: GpgkeyId | None = None
     groups: Mapping[GroupId, bool] = field(default_factory=dict)
-    """Groups the user belongs to, each with whether he manages it."""
+    """Groups the user belongs to, each with whether they manage it."""
     session: Session | None = None
     caller: Caller = field(default_factory=Caller)
     lock: Lock | None = None

@@ -10,7 +10,7 @@ from chalicelib.domain.permissions import PermissionType
 AccessList = Mapping[str, PermissionType]
 """Who may do what with an item, by holder: a user or a group."""
 Members = Mapping[str, bool]
-"""Who belongs to a group, each with whether he manages it."""
+"""Who belongs to a group, each with whether they manage it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ def is_only_member(user: str, members: Members) -> bool:
 
 
 def is_only_manager(user: str, members: Members) -> bool:
-    """Whether he manages a group that has other members, and none of them does."""
+    """Whether the user manages a group that has other members, none of whom manages it."""
     managers = {member for member, manages in members.items() if manages}
     return managers == {user} and not is_only_member(user, members)
 

@@ -19,7 +19,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
 
 _MISSING = frozenset({"NoSuchKey", "AccessDenied"})
-"""Who may not list a bucket is not told that an object is missing, only that he is denied it."""
+"""A role that may not list a bucket is told `AccessDenied` also where an object is missing."""
 PATIENCE = deadline.Patience(tries=2, connect=0.8, answer=2.5)
 
 

@@ -1,4 +1,4 @@
-"""What a user has set for himself."""
+"""What a user has set for themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ endpoints = Endpoints(__name__)
     view=views.settings,
 )
 def index(actor: Actor) -> User:
-    """List the settings the caller made for himself."""
+    """List the settings the caller made for themselves."""
     return account.view(actor)
 
 

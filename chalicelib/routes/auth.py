@@ -96,7 +96,7 @@ def logout(actor: Actor | None) -> Reply:
     extends_session=False,
 )
 def is_authenticated() -> None:
-    """Say whether the caller is signed in, without extending his session."""
+    """Say whether the caller is signed in, without extending their session."""
 
 
 @endpoints.post(

@@ -1,4 +1,4 @@
-"""Favorites: what a user has marked for himself."""
+"""Favorites: what a user has marked for themselves."""
 
 from __future__ import annotations
 

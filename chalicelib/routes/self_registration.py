@@ -1,4 +1,4 @@
-"""Self-registration: who may register without an invitation, and that he does."""
+"""Self-registration: who may register without an invitation, and the registration."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def save(actor: Actor, body: Draft[SelfRegistrationBody]) -> Setting:
     view=nothing,
 )
 def delete(actor: Actor, setting_id: str) -> None:
-    """Let nobody register by himself any more."""
+    """Let nobody register without an invitation any more."""
     self_registration.delete(actor, setting_id)
 
 
@@ -79,5 +79,5 @@ def _registered(made: str) -> User:
     view=views.registered,
 )
 def register(actor: Actor | None, body: Draft[RegistrationBody], caller: Caller) -> User:
-    """Add a person of an allowed domain, and send him the link to his setup."""
+    """Add a person of an allowed domain, and send them the link to their setup."""
     return registration.register(actor, body, caller)

@@ -1,4 +1,4 @@
-"""Setup and recovery: what a person does with the link he was sent."""
+"""Setup and recovery: what a person does with the link they were sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _start(path: str) -> Callable[[Handler], Handler]:
 @_start("/setup/start/{user_id}/{token_id}.json")
 @_start("/setup/install/{user_id}/{token_id}.json")
 def start(user_id: UserId, token_id: str) -> Person:
-    """Show an invited person who he is, before he sets up."""
+    """Show an invited person who they are, before they set up."""
     return setup.start_setup(user_id, token_id)
 
 
@@ -72,7 +72,7 @@ def _recover(path: str) -> Callable[[Handler], Handler]:
 @_recover("/setup/recover/start/{user_id}/{token_id}.json")
 @_recover("/setup/recover/{user_id}/{token_id}.json")
 def start_recovery(user_id: UserId, token_id: str) -> Person:
-    """Show a person who he is, before he sets up another device."""
+    """Show a person who they are, before they set up another device."""
     return setup.start_recovery(user_id, token_id)
 
 
@@ -103,5 +103,5 @@ def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
     view=nothing,
 )
 def abort_recovery(user_id: UserId, body: Draft[AbortBody]) -> None:
-    """End a recovery of a person who has lost his key."""
+    """End a recovery of a person who has lost their key."""
     setup.abort_recovery(user_id, body)

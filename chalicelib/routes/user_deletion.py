@@ -26,7 +26,7 @@ _DENIED = "You are not authorized to access that location."
     message="The user has been deleted successfully.",
 )
 def delete(actor: Actor, user: str, body: Draft[UserDeletion]) -> None:
-    """Delete a user, and hand over what only he owns or manages."""
+    """Delete a user, and hand over what only they own or manage."""
     user_deletion.delete(actor, user, body)
 
 

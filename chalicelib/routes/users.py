@@ -146,7 +146,7 @@ def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> N
     message="The user has been updated successfully.",
 )
 def edit(actor: Actor, user: str, body: Draft[UserEditBody]) -> Person:
-    """Change a user's names and avatar and, for administrators, his role and suspension."""
+    """Change a user's names and avatar and, for administrators, their role and suspension."""
     return user_edits.edit(actor, user, body)
 
 

@@ -1,4 +1,4 @@
-"""Holdings: what one user has of one item: its place in his tree, his secret, his favorite.
+"""Holdings: what one user has of one item: its place in their tree, their secret, their favorite.
 
 One row. No holding, no access; no secret without access; losing access removes all
 three in one write.
@@ -141,7 +141,7 @@ class Holding(Dependent):
 
     @classmethod
     def whole(cls, user_id: UserId) -> list[HoldingRow]:
-        """All a user holds, with his secrets."""
+        """All a user holds, with their secrets."""
         return cast(list[HoldingRow], reading.query(cls, user_id))
 
     @classmethod
@@ -154,7 +154,7 @@ class Holding(Dependent):
 
     @classmethod
     def find_marked(cls, user_id: UserId, favorite_id: FavoriteId) -> ResourceId | None:
-        """Return the resource a user has marked by this favorite; he marks no folders."""
+        """Return the resource a user has marked by this favorite; folders are never marked."""
         condition = cls.favorite_id == favorite_id
         index = ByFavorite.Meta.index_name
         rows = reading.query(cls, user_id, index=index, range_condition=condition)

@@ -18,7 +18,7 @@ class Membership(Dependent):
     user_id = UnicodeAttribute(range_key=True)
     id = UnicodeAttribute()
     is_admin = BooleanAttribute(default=False)
-    """Whether he manages the group."""
+    """Whether the user manages the group."""
     created = TimestampAttribute()
 
     @classmethod

@@ -1,7 +1,7 @@
 """Users: who may sign in, and who they are.
 
-A user's version is raised by every change of his memberships, and by his deletion. What may
-change without is declared `unversioned`.
+A user's version is raised by every change of their memberships, and by their deletion.
+What may change without raising it is declared `unversioned`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Belonging:
 
 
 class GroupsAttribute(Attribute[Mapping[str, Belonging]]):
-    """The user's memberships by group: what his permissions through groups rest on."""
+    """The user's memberships by group: what their permissions through groups rest on."""
 
     attr_type = MAP
 
@@ -112,7 +112,7 @@ class User(Versioned):
         return Check(cls.by_id(user_id), _ACTIVE)
 
     def still_may_sign_in(self, now: datetime) -> Check:
-        """The user is active, not suspended, and his sessions were not ended meanwhile."""
+        """The user is active, not suspended, and their sessions were not ended meanwhile."""
         at_large = User.disabled.does_not_exist() | (User.disabled > now)
         condition = _ACTIVE & at_large & (User.session_epoch == self.session_epoch)
         return Check(self.key, condition)

@@ -80,5 +80,5 @@ def _plain(row: Resource) -> PlainResourceJson:
 
 
 def _in_no_folder(row: Resource) -> Seen:
-    """A resource as who does not hold it sees it: it has no place in his tree."""
+    """A resource as a user who does not hold it sees it: it has no place in their tree."""
     return Seen(row.serialize(), {"place": {"S": ROOT}})

@@ -178,7 +178,7 @@ def add_permission_groups(holders: Holders, shown: ResourceJson) -> None:
 
 
 def _is_of_a_user(permissions: Mapping[str, RawRow]) -> bool:
-    """Whether the one who has it is a user, who then has it in his tree alone."""
+    """Whether the only holder is a user, who then has it in their own tree alone."""
     [only] = permissions.values()
     return bool(only["M"]["aro"]["S"] == "User")
 

@@ -1,4 +1,4 @@
-"""How self-registration looks: its settings to administrators, and the registered to himself."""
+"""How self-registration looks: its settings to administrators, and new users to themselves."""
 
 from __future__ import annotations
 

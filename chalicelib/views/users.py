@@ -112,7 +112,7 @@ _BUILT_IN = {role.id: role_views.role(role) for role in roles.BUILT_IN}
 
 
 def person(found: Person) -> PersonJson:
-    """A user with all that is shown of him."""
+    """A user with all that is shown of them."""
     shown = _person(found.user.serialize(), found.role)
     shown["gpgkey"] = gpgkeys.gpgkey(found.gpgkey) if found.gpgkey else None
     return shown
@@ -129,7 +129,7 @@ def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
 
 
 def person_of(row: RawRow, known: Known) -> PersonJson:
-    """A user with all that is shown of him but his key, which is another row."""
+    """A user with all that is shown of them but their key, which is another row."""
     return _person(row, known.role_of(row["role_id"]["S"]))
 
 
@@ -186,7 +186,7 @@ def signed_in(found: Person | None) -> PersonJson | None:
 
 
 def brief(user: User) -> UserJson:
-    """A user as he is shown where he created or changed something."""
+    """A user as shown where they created or changed something."""
     return brief_of(user.serialize())
 
 
@@ -260,7 +260,7 @@ def _belonging(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
 
 
 def newcomer(found: Person) -> SetupJson:
-    """A user as the setup shows him: without a key."""
+    """A user as the setup shows them: without a key."""
     user = found.user
     return {
         "user": {

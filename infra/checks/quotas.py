@@ -95,7 +95,7 @@ OF_A_TENANT = (
     Quota("characters of a role's policy", 10_240, _largest_policy),
     Quota("bytes of a function's environment", 4_096, _largest_environment),
 )
-"""What each tenant has for himself."""
+"""Quotas that each tenant has of its own."""
 
 
 def exceeded(template: Json) -> Iterator[str]:

@@ -13,7 +13,7 @@ from infra.operate.steps import Step, carry_out
 DETAILS = """\
 Without a TENANT: creates or updates what the cell's tenants share, and uploads the code and the
 layer of the build. That comes before everything else of a build. With a TENANT: brings the build,
-or other settings of his, to this tenant alone.
+or other settings of its, to this tenant alone.
 """
 
 
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of a tenant: a parameter of his stack, as docs/deploying.md lists them",
+        help="of a tenant: a parameter of its stack, as docs/deploying.md lists them",
     )
     given.of_change(parser)
     given.of_build(parser)

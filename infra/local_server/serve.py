@@ -104,7 +104,7 @@ def run(gateway: Gateway, listener: socket.socket) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # a client would say himself who he is
+        proxy_headers=False,  # clients could claim any address
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
     )

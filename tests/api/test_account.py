@@ -1,4 +1,4 @@
-"""What a user sets for himself."""
+"""What a user sets for themselves."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_there_are_no_settings_by_default(betty):
 
 
 @pytest.mark.parametrize("value", ["fr-FR", "fr_FR"])
-def test_a_user_chooses_his_language(ada, betty, time: Time, value):
+def test_a_user_chooses_their_language(ada, betty, time: Time, value):
     time.pass_by(minutes=1)
 
     response = betty.client.post(LOCALES, {"value": value})

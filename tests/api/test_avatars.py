@@ -170,7 +170,7 @@ def refused(response: Response) -> set[str]:
     return set(response.body["profile"]["avatar"]["file"])
 
 
-def test_a_user_sends_his_picture(betty, time):
+def test_a_user_sends_their_picture(betty, time):
     time.pass_by(minutes=1)
 
     avatar = avatar_of(upload(betty.client, betty.id))

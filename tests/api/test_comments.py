@@ -427,7 +427,7 @@ def test_a_contain_is_on_or_off(ada, value):
     assert response.message == f'Invalid contain. "{value}" is not a valid contain value.'
 
 
-def test_the_author_is_shown_also_when_he_is_gone(ada, betty):
+def test_the_author_is_shown_also_when_they_are_gone(ada, betty):
     resource_id = make.resource(ada, {betty: READ})
     commented(betty, resource_id)
     take(resource_id, betty)
@@ -541,7 +541,7 @@ def test_replies_may_be_as_deep_as_they_like(ada, betty):
 # Changing
 
 
-def test_the_author_changes_what_he_said(ada, betty, time):
+def test_the_author_changes_what_they_said(ada, betty, time):
     resource_id = make.resource(ada, {betty: READ})
     created = comment(betty, resource_id).body
     time.pass_by(minutes=5)
@@ -628,7 +628,7 @@ def test_an_invalid_text_is_refused_before_the_comment_is_looked_at(ada, betty, 
     assert digest() == before
 
 
-def test_who_lost_access_can_take_his_words_back_and_no_more(ada, betty, digest):
+def test_who_lost_access_can_take_their_words_back_and_no_more(ada, betty, digest):
     """AC20, F17"""
     resource_id = make.resource(ada, {betty: READ})
     comment_id = commented(betty, resource_id)
@@ -663,7 +663,7 @@ def test_comments_stay_when_their_resource_is_deleted_and_lead_nowhere(ada, bett
 # Removing
 
 
-def test_the_author_removes_what_he_said(ada, betty):
+def test_the_author_removes_what_they_said(ada, betty):
     resource_id = make.resource(ada, {betty: READ})
     kept, comment_id = commented(ada, resource_id), commented(betty, resource_id)
 

@@ -312,7 +312,7 @@ def test_cookies_are_read_beside_pairs_without_a_name(ada):
     assert ask(f"passbolt_session={session}; csrfToken={csrf}", csrf).status == 200
 
 
-def test_a_guest_without_the_pair_hears_of_it_before_he_hears_that_he_is_unknown(api, store):
+def test_a_guest_without_the_pair_hears_of_it_before_they_hear_that_they_are_unknown(api, store):
     csrf = cookies_of(api.get(VERIFY))["csrfToken"]
 
     alone = api.post("/users.json", {})

@@ -1,4 +1,4 @@
-"""Favorites: each user's own marks, for as long as he may see what is marked."""
+"""Favorites: each user's own marks, for as long as they may see what is marked."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def assert_refused(response: Response, status: int, message: str) -> None:
 # Marking
 
 
-def test_a_reader_marks_a_resource_for_himself(ada, betty):
+def test_a_reader_marks_a_resource_for_themselves(ada, betty):
     resource_id = make.resource(ada, {betty: READ})
 
     response = mark(betty, resource_id)
@@ -88,7 +88,7 @@ def test_what_is_marked_is_not_marked_again(ada, digest):
     assert digest() == before
 
 
-def test_each_user_has_a_mark_of_his_own(ada, betty):
+def test_each_user_has_a_mark_of_their_own(ada, betty):
     resource_id = make.resource(ada, {betty: READ})
 
     assert marked(ada, resource_id) != marked(betty, resource_id)

@@ -157,7 +157,7 @@ def test_a_group_is_shown_with_who_changed_it_last(ada, betty):
     assert named["modifier"]["profile"].keys() == NAMES
 
 
-def test_who_asks_sees_his_own_membership(ada, betty, carol):
+def test_who_asks_sees_their_own_membership(ada, betty, carol):
     make.group(betty, carol, name="with")
     make.group(betty, name="without")
 
@@ -310,8 +310,8 @@ def test_an_administrator_creates_a_group(ada, betty, carol, store):
     check_invariants(store)
 
 
-def test_who_creates_a_group_is_not_in_it_unless_he_says_so(ada, betty):
-    """His membership is shown where he asks for it."""
+def test_who_creates_a_group_is_not_in_it_unless_they_say_so(ada, betty):
+    """Their membership is shown where they ask for it."""
     query = "?contain[my_group_user]=1"
     without = groups.create(ada, groups.body(betty, name="without"), query).body
     within = groups.create(ada, groups.body(ada, name="with"), query).body
@@ -680,7 +680,7 @@ def test_who_only_manages_a_group_cannot_rename_it(betty, digest, name):
 
 
 def test_an_administrator_who_is_no_manager_adds_nobody(ada, betty, carol, digest):
-    """He has no secrets to give: W5."""
+    """They have no secrets to give: W5."""
     team = make.group(betty, ada)
     before = digest()
 
@@ -972,7 +972,7 @@ def test_who_is_added_gets_what_the_group_has(betty, carol, store):
 
 
 def test_what_somebody_reaches_already_needs_no_secret(betty, carol, dave, store):
-    """RA12: himself, or through another group."""
+    """RA12: directly, or through another group."""
     team, other = make.group(betty), make.group(betty, carol)
     his = make.resource(betty, {team: READ, carol: READ})
     of_both = shared(betty, team, other)
@@ -986,7 +986,7 @@ def test_what_somebody_reaches_already_needs_no_secret(betty, carol, dave, store
     check_invariants(store)
 
 
-def test_each_who_is_added_needs_his_own_secrets(betty, carol, dave, store):
+def test_each_who_is_added_needs_their_own_secrets(betty, carol, dave, store):
     team = make.group(betty)
     mail = make.resource(betty, {team: READ, dave: READ})
 
@@ -1034,7 +1034,7 @@ def test_secrets_are_one_of_each_resource(betty, carol, digest, wrong, rules):
 
 
 def test_a_secret_of_what_is_not_gained_is_refused(betty, carol, digest):
-    """IN24: of another's item, of one he reaches already, of none at all."""
+    """IN24: of another's item, of one they have access to already, of none at all."""
     team = make.group(betty)
     needed = secret(carol, shared(betty, team))
     others = (make.resource(betty), make.resource(betty, {team: READ, carol: READ}), new_id())
@@ -1090,7 +1090,7 @@ def test_secrets_of_others_are_passed_over(ada, betty, carol, store):
 # What somebody loses who is removed
 
 
-def test_who_is_removed_loses_what_he_reaches_no_other_way(ada, betty, carol, store):
+def test_who_is_removed_loses_what_they_reach_no_other_way(ada, betty, carol, store):
     """I8"""
     team, other = make.group(betty, carol), make.group(betty, carol)
     lost = shared(betty, team)

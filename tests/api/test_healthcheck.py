@@ -287,7 +287,7 @@ def test_an_address_without_https_is_told_of(plain: Served) -> None:
     assert body["core"]["validFullBaseUrl"] is True
 
 
-def test_a_sender_of_mails_is_told_of_without_his_address(plain: Served) -> None:
+def test_a_sender_of_mails_is_told_of_without_their_address(plain: Served) -> None:
     body = administrator(plain).visitor.body("GET", PATH)
 
     assert (body["smtpSettings"]["isEnabled"], body["smtpSettings"]["errorMessage"]) == (

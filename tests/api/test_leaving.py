@@ -1,4 +1,4 @@
-"""What a member can no longer read once he has left a group."""
+"""What a member can no longer read once they have left a group."""
 
 from __future__ import annotations
 

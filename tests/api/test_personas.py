@@ -80,8 +80,8 @@ def test_each_persona_gets_what_the_table_says(
 ) -> None:
     """AC02, AC03, AC04, AC05, AC06, AC15, AC16, AC18, AC19
 
-    Who is refused changes nothing, and of what he cannot see he learns no more than of
-    what there is not.
+    A refused caller changes nothing, and learns no more of what they cannot see than of
+    what does not exist.
     """
     request = asked(world, route)
     contents, before = store.contents(), digest()

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.usefixtures("time")
 
 @dataclass(frozen=True)
 class Recovering:
-    """A user who asked for a recovery, and the token he was sent."""
+    """A user who asked for a recovery, and the token they were sent."""
 
     who: Somebody
     token: str
@@ -199,7 +199,7 @@ def test_who_may_not_sign_in_any_more_gets_no_link(api, betty, store, fields):
 
 
 @pytest.mark.parametrize("word", ["recover/start", "recover"])
-def test_a_user_on_a_new_device_is_told_who_he_is(api, betty_again, digest, word):
+def test_a_user_on_a_new_device_is_told_who_they_are(api, betty_again, digest, word):
     before = digest()
 
     response = api.get(f"/setup/{word}/{betty_again.id}/{betty_again.token}.json")

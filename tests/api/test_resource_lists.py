@@ -101,7 +101,7 @@ def test_folders_are_no_resources(ada):
     assert ids(ada) == {resource_id}
 
 
-def test_whoever_lost_his_permission_sees_nothing_though_his_row_is_still_there(ada, betty):
+def test_whoever_lost_their_permission_sees_nothing_though_their_row_is_still_there(ada, betty):
     """FT12"""
     resource_id = make.resource(ada)
     Holding(betty.id, resource_id, **Holding.new_secret("left over", ada.id, "revision")).save()

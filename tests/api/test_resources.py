@@ -984,7 +984,7 @@ def test_nobody_gets_two_secrets(ada, betty, digest):
     assert digest() == before
 
 
-def test_a_suspended_user_keeps_getting_his_secrets(ada, betty, digest):
+def test_a_suspended_user_keeps_getting_their_secrets(ada, betty, digest):
     resource_id = make.resource(ada, {betty: READ})
     people.suspend(betty)
 

@@ -218,7 +218,7 @@ def test_a_role_is_deleted(ada, betty, auditor, time):
 
 @pytest.mark.parametrize("is_active", [True, False])
 def test_a_role_that_somebody_has_stays(ada, betty, auditor, store, digest, is_active):
-    """Also while he has yet to set up."""
+    """Also while they have yet to set up."""
     who = betty if is_active else people.invite(store, ada)
     assert ada.client.put(f"/users/{who.id}.json", {"role_id": auditor}).status == 200
     before = digest()

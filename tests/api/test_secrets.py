@@ -1,4 +1,4 @@
-"""Secrets: each user's own copy, for as long as he has access."""
+"""Secrets: each user's own copy, for as long as they have access."""
 
 from __future__ import annotations
 

@@ -437,7 +437,7 @@ def test_all_administrators_are_told_by_one_mail(api, ada, store):
         {"__class__": "x", "a.b": 1, "": None},
     ],
 )
-def test_who_registers_is_a_user_whatever_he_sends(api, ada, members):
+def test_who_registers_is_a_user_whatever_they_send(api, ada, members):
     """NP08"""
     let_in(ada)
 
@@ -560,7 +560,7 @@ def test_an_address_may_be_valid_and_too_long(api, ada):
     assert rules(response.body) == {"username": {"maxLength"}}
 
 
-def test_who_is_registered_is_so_before_his_names_are_looked_at(api, ada, betty):
+def test_who_is_registered_is_so_before_their_names_are_looked_at(api, ada, betty):
     let_in(ada)
 
     assert answer(register(api, "betty", profile=None)) == (403, REGISTERED, "")
@@ -622,7 +622,7 @@ def test_a_recovery_tells_who_may_register_to_do_so(api, betty, digest):
 
 
 @pytest.mark.usefixtures("open_to_all")
-def test_a_recovery_tells_who_is_suspended_that_he_is_registered(api, betty, digest):
+def test_a_recovery_tells_who_is_suspended_that_they_are_registered(api, betty, digest):
     people.suspend(betty)
     people.waiting("dave")
     change(people.waiting("edith").id, disabled=START)

@@ -1,4 +1,4 @@
-"""The setup: a person follows the link of his invitation and stores his key."""
+"""The setup: a person follows the link of their invitation and stores their key."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def refused(response: Response, message: str, body: Any = "") -> bool:
 
 
 @pytest.mark.parametrize("word", ["start", "install"])
-def test_an_invited_person_is_told_who_he_is(api, dave, digest, word):
+def test_an_invited_person_is_told_who_they_are(api, dave, digest, word):
     before = digest()
 
     response = api.get(f"/setup/{word}/{dave.id}/{dave.token}.json")
@@ -386,7 +386,7 @@ def test_who_is_not_waiting_any_more_does_not_set_up(api, dave, store, fields, m
     assert stored(dave.id).gpgkey_id is None
 
 
-def test_a_key_somebody_else_brings_meanwhile_is_his(api, dave):
+def test_a_key_somebody_else_brings_meanwhile_is_theirs(api, dave):
     with Meanwhile(lambda: make.user("edith", key="dave")):
         response = complete(api, dave)
 

@@ -48,7 +48,7 @@ def refused(digest: Callable[[], str]) -> Callable[..., Response]:
     return ask
 
 
-def test_a_user_gains_access_with_his_secret(ada, betty, store):
+def test_a_user_gains_access_with_their_secret(ada, betty, store):
     resource_id = make.resource(ada)
     [sent] = secrets(betty)
 
@@ -72,7 +72,7 @@ def test_the_resource_is_not_modified_by_sharing(ada, betty, time):
     assert stored(resource_id).modified == before
 
 
-def test_each_member_of_a_group_gains_access_with_his_secret(ada, betty, carol, store):
+def test_each_member_of_a_group_gains_access_with_their_secret(ada, betty, carol, store):
     resource_id, team = make.resource(ada), make.group(betty, carol)
 
     response = share(ada, resource_id, [add(team, READ)], secrets(betty, carol))
@@ -239,7 +239,7 @@ def test_only_owners_share(ada, betty, carol, refused):
         assert (response.status, response.message, response.body) == (404, MISSING, "")
 
 
-def test_an_updater_cannot_make_himself_owner(ada, betty, refused):
+def test_an_updater_cannot_make_themselves_owner(ada, betty, refused):
     """AC07"""
     resource_id = make.resource(ada, {betty: UPDATE})
     row = change(resource_id, betty, OWNER)

@@ -103,7 +103,7 @@ def test_who_has_nothing_is_deleted(gone):
     gone()
 
 
-def test_what_he_alone_has_is_deleted_with_him(betty, gone):
+def test_what_they_alone_have_is_deleted_with_them(betty, gone):
     """DelUserCase1"""
     resource_id = make.resource(betty, uri="u", username="n", description="d")
 
@@ -190,7 +190,7 @@ def test_what_a_group_reads_is_handed_over_to_it(ada, betty, carol, blocked, sto
 
 
 @pytest.mark.parametrize("type_", [READ, OWNER])
-def test_what_his_own_group_has_is_deleted_with_both(betty, gone, type_):
+def test_what_their_own_group_has_is_deleted_with_both(betty, gone, type_):
     """DelUserCase5, DelUserCase6"""
     team = make.group(betty)
     resource_id = make.resource(betty, {team: type_})
@@ -201,7 +201,7 @@ def test_what_his_own_group_has_is_deleted_with_both(betty, gone, type_):
     assert stored(resource_id).deleted
 
 
-def test_what_only_his_own_group_has_is_deleted_with_both(ada, betty, gone):
+def test_what_only_their_own_group_has_is_deleted_with_both(ada, betty, gone):
     """DelUserCase7"""
     team = make.group(betty, name="Team")
     resource_id = make.resource(team)
@@ -252,7 +252,7 @@ def test_a_membership_that_is_no_uuid_is_refused(betty, carol, refused):
         assert (response.message, response.body) == (NO_MEMBERSHIP, "")
 
 
-def test_what_his_own_group_owns_and_another_reads_is_handed_over(
+def test_what_their_own_group_owns_and_another_reads_is_handed_over(
     ada, betty, carol, blocked, store
 ):
     """DelUserCase12"""
@@ -267,7 +267,7 @@ def test_what_his_own_group_owns_and_another_reads_is_handed_over(
     check_invariants(store)
 
 
-def test_what_his_own_group_and_another_own_stays(betty, carol, gone):
+def test_what_their_own_group_and_another_own_stays(betty, carol, gone):
     """DelUserCase12"""
     team = make.group(betty)
     resource_id = make.resource(team, {carol: OWNER})
@@ -278,7 +278,7 @@ def test_what_his_own_group_and_another_own_stays(betty, carol, gone):
     assert holders_of(resource_id) == {carol.id: OWNER}
 
 
-def test_what_two_groups_of_his_own_have_is_deleted_with_all(betty, gone):
+def test_what_two_groups_of_their_own_have_is_deleted_with_all(betty, gone):
     """DelUserCase13"""
     one, other = make.group(betty), make.group(betty)
     resource_id = make.resource(one, {other: OWNER})
@@ -514,7 +514,7 @@ def test_only_administrators_delete_users(betty, carol, digest, ask):
 
 
 @pytest.mark.parametrize("suffix", ["", "/dry-run"])
-def test_nobody_deletes_himself(ada, digest, suffix):
+def test_nobody_deletes_themselves(ada, digest, suffix):
     """Error_CannotDeleteSelf, Error_CannotDeleteSelf_UpperCase, W9"""
     before = digest()
     for own in (ada.id, ada.id.upper()):
@@ -634,7 +634,7 @@ def test_a_recovery_link_of_a_deleted_user_is_dead(ada, betty, store):
     assert Client().get(start).status == 400
 
 
-def test_what_a_deleted_user_shared_still_names_him(ada, betty, carol):
+def test_what_a_deleted_user_shared_still_names_them(ada, betty, carol):
     resource_id = make.resource(betty, {carol: OWNER})
     assert delete(ada, betty).status == 200
 
@@ -652,7 +652,7 @@ def test_a_deletion_is_told_to_the_log(ada, betty, caplog):
         assert told in line
 
 
-def test_the_version_of_each_group_he_leaves_is_raised(ada, betty, carol):
+def test_the_version_of_each_group_they_leave_is_raised(ada, betty, carol):
     staying, reading_too = make.group(carol, betty), make.group(carol)
     make.resource(carol, {betty: READ, reading_too: READ})
     untouched = make.group(carol)

@@ -36,7 +36,7 @@ def path(who: Any) -> str:
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_user_changes_his_names(betty, time: Time, method):
+def test_a_user_changes_their_names(betty, time: Time, method):
     time.pass_by(minutes=1)
 
     response = betty.client.request(method, path(betty), json=NAME)
@@ -219,7 +219,7 @@ def test_an_edit_needs_the_csrf_pair_or_a_token(api, ada, digest):
 # What nobody changes by it
 
 
-def test_a_user_cannot_raise_himself(betty):
+def test_a_user_cannot_raise_themselves(betty):
     """AC29"""
     before = stored(betty.id).to_simple_dict()
     body = {

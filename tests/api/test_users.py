@@ -111,7 +111,7 @@ def test_plain_users_see_the_same_members_as_administrators(ada, betty):
     assert ada.client.get("/users.json").body == betty.client.get("/users.json").body
 
 
-def test_the_list_shows_each_user_as_his_own_page_does(ada, betty):
+def test_the_list_shows_each_user_as_their_own_page_does(ada, betty):
     join(betty, new_id(), new_id())
     people.suspend(betty)
 
@@ -141,7 +141,7 @@ def test_users_and_their_keys_are_read_in_one_step(ada, betty, carol):
     assert seen.steps == 3
 
 
-def test_the_key_of_a_user_is_the_one_his_row_names(ada, betty, carol):
+def test_the_key_of_a_user_is_the_one_their_row_names(ada, betty, carol):
     """Claims of fingerprints stay forever: they lead to keys that are nobody's any more."""
     for gpgkey_id, name in ((carol.gpgkey_id, "dave"), (new_id(), "edith")):
         Claim.fingerprint(KEYS[name].fingerprint, gpgkey_id, betty.id).save()
@@ -163,7 +163,7 @@ def test_keys_of_deleted_users_are_not_read(ada, betty, carol):
     assert seen.calls[-1].rows == 4
 
 
-def test_who_sets_up_while_the_list_is_read_has_his_key(ada, betty):
+def test_who_sets_up_while_the_list_is_read_has_their_key(ada, betty):
     """Betty's claim comes too late for the list, and her row does not."""
     claim = Claim.fingerprint(betty.key.fingerprint, betty.gpgkey_id, betty.id)
     claim.delete()
@@ -357,7 +357,7 @@ def test_users_are_not_told_which_metadata_keys_others_lack(ada, betty):
         assert betty.client.get(f"{path}?{MISSING_KEYS}=2").status == 400
 
 
-def test_a_user_is_told_which_metadata_keys_he_lacks(ada, betty):
+def test_a_user_is_told_which_metadata_keys_they_lack(ada, betty):
     for who, user in ((betty, "me"), (betty, betty.id), (betty, betty.id.upper()), (ada, betty.id)):
         shown = who.client.get(f"/users/{user}.json?{MISSING_KEYS}=1").body
         assert (shown["id"], shown["missing_metadata_key_ids"]) == (betty.id, [])

@@ -31,7 +31,7 @@ def tenant(store, ada, betty):
 GROWS = ("GET /users.json", "GET /gpgkeys.json", "GET /resources.json", "GET /share/search-")
 """Lists: they cost what they show."""
 GROWS += ("DELETE /users/", "DELETE /roles/")
-"""The more a user has, the more goes with him. Whether anybody has a role, all are asked."""
+"""The more a user has, the more is deleted with them. A role's deletion looks at all users."""
 
 
 def cost_of(name, tenant):

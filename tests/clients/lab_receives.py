@@ -1,7 +1,7 @@
-"""One visit with the lab client `passbolt`: somebody reads what there is for him.
+"""One visit with the lab client `passbolt`: somebody reads what there is for them.
 
 Run with that client's own Python, the configuration as JSON; `admits` in it is the address of a
-person whom he takes into the crew first. Its last line is each secret by the name of its
+person whom they take into the crew first. Its last line is each secret by the name of its
 resource, as JSON.
 """
 

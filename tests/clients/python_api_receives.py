@@ -1,4 +1,4 @@
-"""One visit with passbolt-python-api: somebody reads what there is for him.
+"""One visit with passbolt-python-api: somebody reads what there is for them.
 
 Run with that client's own Python, the configuration as JSON. Its last line is each password by
 the name of its resource, as JSON.

@@ -20,7 +20,7 @@ def served(library, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def visit_of(served, library, people, visit, keyring):
-    """A visit of somebody with his own key, which is in no other's keyring."""
+    """A visit of somebody with their own key, which is in nobody else's keyring."""
 
     def run(name, script, **more):
         key = people[name].key
@@ -76,7 +76,7 @@ def test_a_new_member_decrypts_what_is_shared_with_the_group(passed_on):
     assert passed_on == {"for the crew": "of the crew"}
 
 
-def test_a_user_decrypts_what_he_was_given_and_what_a_manager_passed_on(passed_on, visit_of):
+def test_a_user_decrypts_what_they_were_given_and_what_a_manager_passed_on(passed_on, visit_of):
     assert visit_of("betty", "lab_receives.py") == {
         "for betty": "of betty",
         "for the crew": "of the crew",

@@ -7,7 +7,7 @@ import pytest
 
 @pytest.fixture(scope="module")
 def visit_of(served, people, visit, keyring):
-    """A visit of somebody with his own key, which is in no other's keyring."""
+    """A visit of somebody with their own key, which is in nobody else's keyring."""
 
     def run(name, script):
         key = people[name].key
@@ -23,11 +23,11 @@ def given(visit_of):
     return visit_of("ada", "python_api_gives.py")
 
 
-def test_a_user_decrypts_what_was_shared_with_him_and_changed_since(given, visit_of):
+def test_a_user_decrypts_what_was_shared_with_them_and_changed_since(given, visit_of):
     assert visit_of("betty", "python_api_receives.py") == {"for betty": "second"}
 
 
-def test_a_member_decrypts_what_was_shared_with_his_group(given, visit_of):
+def test_a_member_decrypts_what_was_shared_with_their_group(given, visit_of):
     assert visit_of("carol", "python_api_receives.py") == {"for the crew": "of the crew"}
 
 

@@ -23,7 +23,7 @@ def crew(people):
 
 @pytest.fixture(scope="module")
 def visit_of(served, people, visit, keyring, tmp_path_factory):
-    """What commands of somebody printed, who imports his key first."""
+    """What the commands of somebody printed, who imports their key first."""
 
     def run(name, *, adds=(), searches=()):
         file = tmp_path_factory.mktemp("keys") / "private.asc"

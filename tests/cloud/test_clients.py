@@ -22,7 +22,7 @@ INVITED = ("betty", "carol")
 
 @pytest.fixture(scope="module")
 def visit_of(acme, people, visit, keyring):
-    """A visit of somebody with his own key, which is in no other's keyring."""
+    """A visit of somebody with their own key, which is in nobody else's keyring."""
 
     def run(name, script):
         key = people[name].key
@@ -61,9 +61,9 @@ def test_what_it_deletes_is_gone(seen):
     assert seen["created"]["id"] not in seen["left"]
 
 
-def test_a_user_decrypts_what_was_shared_with_him(given, visit_of):
+def test_a_user_decrypts_what_was_shared_with_them(given, visit_of):
     assert visit_of("betty", "python_api_receives.py") == {"for betty": "second"}
 
 
-def test_a_member_decrypts_what_was_shared_with_his_group(given, visit_of):
+def test_a_member_decrypts_what_was_shared_with_their_group(given, visit_of):
     assert visit_of("carol", "python_api_receives.py") == {"for the crew": "of the crew"}

@@ -37,13 +37,13 @@ TEXT = base64.b64encode(os.urandom(200_000)).decode()
 
 @pytest.fixture(scope="module")
 def dave(acme):
-    """Who keeps long notes; his alone."""
+    """A user who keeps long notes, which nobody else has."""
     return newcomer(acme, administrator(acme), "dave")
 
 
 @pytest.fixture(scope="module")
 def token(acme, dave):
-    """Of a session of his, in whose time he has stored too much for one answer."""
+    """Of a session of Dave's, in which too much for one answer was stored."""
     signed_in = sign_in(replace(acme, user_id=dave.id, key=dave.key))
     note = message(TEXT, dave.key.public)
     for name in sorted(NAMES):

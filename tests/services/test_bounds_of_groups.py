@@ -39,7 +39,7 @@ def group_count(who: Somebody) -> int:
 
 
 @OTHERS
-def test_a_user_joins_the_last_group_he_may_belong_to(betty, carol, store, others):
+def test_a_user_joins_the_last_group_they_may_belong_to(betty, carol, store, others):
     make.groups_of(carol, MOST_GROUPS - 1)
     team = make.group(betty)
 
@@ -74,7 +74,7 @@ def test_nobody_is_put_into_a_new_group_who_may_not_belong_to_one_more(ada, caro
 
 
 @OTHERS
-def test_who_belongs_to_as_many_as_he_may_is_changed_and_leaves(betty, carol, others):
+def test_who_belongs_to_as_many_as_they_may_is_changed_and_leaves(betty, carol, others):
     make.groups_of(carol, MOST_GROUPS - 1)
     crowd = make.crowd(others) if others else ()
     team = make.group(betty, carol, *crowd)

@@ -83,7 +83,7 @@ def test_a_comment_is_removed_with_its_locator_and_nothing_else(ada, store, dige
     check_invariants(store)
 
 
-def test_the_author_finds_his_comment_at_once(ada):
+def test_the_author_finds_their_comment_at_once(ada):
     """P5: no index stands between."""
     comment_id = commented(ada, make.resource(ada))
 

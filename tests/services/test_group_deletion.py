@@ -107,7 +107,7 @@ def test_a_transfer_for_what_is_owned_by_others_meanwhile_is_refused(
     assert response.status == 400
 
 
-def test_what_a_member_is_given_meanwhile_he_keeps(ada, betty, carol, team, store):
+def test_what_a_member_is_given_meanwhile_they_keep(ada, betty, carol, team, store):
     """AC32, I1"""
     resource_id = make.resource(ada, {team: READ})
 

@@ -188,7 +188,7 @@ def test_who_is_suspended_meanwhile_changes_nothing(betty, carol, refused_after)
 
 
 def test_an_administrator_who_managed_until_now_adds_nobody(ada, betty, carol, store):
-    """W5: the rest of what he asks for is done."""
+    """W5: the rest of what they ask for is done."""
     team = make.group(ada, betty, managers=2)
 
     with Meanwhile(lambda: update(betty, team, demote(team, ada))):
@@ -270,7 +270,7 @@ def test_what_the_group_loses_meanwhile_is_not_given(ada, betty, carol, refused_
     assert errors(response) == at(0, "secrets", "0", "resource_id", rules={"only_missing"})
 
 
-def test_who_loses_his_own_access_meanwhile_needs_a_secret(ada, betty, carol, refused_after):
+def test_who_loses_their_own_access_meanwhile_needs_a_secret(ada, betty, carol, refused_after):
     """RA12"""
     team = make.group(betty)
     mail = make.resource(ada, {team: READ, carol: READ})
@@ -297,7 +297,7 @@ def test_who_loses_another_group_meanwhile_needs_a_secret(ada, betty, carol, ref
 
 
 def test_who_is_removed_from_two_groups_at_once_keeps_nothing(ada, betty, carol, store):
-    """I8: each of the two would have let him keep what he reaches through the other."""
+    """I8: each of the two would have let them keep what they have through the other."""
     team, other = make.group(betty, carol), make.group(betty, carol)
     mail = shared(betty, team, other)
 
@@ -591,7 +591,7 @@ def test_a_dry_run_is_decided_again_when_the_group_loses_what_it_had(ada, betty,
     assert found.body == {"dry-run": {"SecretsNeeded": [], "Secrets": []}}
 
 
-def test_who_joins_among_many_sees_himself_with_the_commit(betty, crowd, store):
+def test_who_joins_among_many_sees_themselves_with_the_commit(betty, crowd, store):
     """FT10"""
     team = make.group(betty)
     after_commit(updating(betty, team, *joining(crowd)))

@@ -44,7 +44,7 @@ def sweep(time: Any) -> Callable[[], None]:
 
 
 def signed_in(who: Somebody) -> Somebody:
-    """One of a crowd, with a client of his own."""
+    """One of a crowd, with a client of their own."""
     return replace(who, client=Client(make.access_token(who.user)))
 
 
@@ -58,8 +58,8 @@ def require_joins(who: Somebody, team: Team, manager: Somebody, item: str) -> No
 
 
 @sizes
-def test_who_left_a_group_has_what_he_gains_by_another(betty, count, store, sweep):
-    """I1, FT02: his secrets are yet to be removed when he is given one of them anew."""
+def test_who_left_a_group_has_what_they_gain_by_another(betty, count, store, sweep):
+    """I1, FT02: their secrets are yet to be removed when they are given one of them anew."""
     leaving = make.crowd(count)
     team, other = make.group(betty, *leaving), make.group(betty)
     items_of(betty, team, count=MANY // count + 1)
@@ -74,7 +74,7 @@ def test_who_left_a_group_has_what_he_gains_by_another(betty, count, store, swee
 
 
 @sizes
-def test_who_belonged_to_a_deleted_group_has_what_he_gains_by_another(
+def test_who_belonged_to_a_deleted_group_has_what_they_gain_by_another(
     ada, betty, count, store, sweep
 ):
     """I1, FT02"""
@@ -93,7 +93,7 @@ def test_who_belonged_to_a_deleted_group_has_what_he_gains_by_another(
 
 @pytest.mark.parametrize("count", [60, MANY])
 def test_nobody_shares_with_a_deleted_user_through_a_group(ada, betty, carol, count, store, sweep):
-    """I9, RA02: his membership is yet to be removed."""
+    """I9, RA02: their membership is yet to be removed."""
     team = make.group(betty, carol)
     items_of(carol, count=count)
     item = make.resource(betty)
@@ -109,7 +109,7 @@ def test_nobody_shares_with_a_deleted_user_through_a_group(ada, betty, carol, co
 
 
 @pytest.mark.parametrize("count", [60, MANY])
-def test_a_group_whose_manager_was_deleted_keeps_the_one_he_named(
+def test_a_group_whose_manager_was_deleted_keeps_the_one_they_named(
     ada, betty, carol, count, store, sweep
 ):
     """I3: the memberships are yet to be written."""
@@ -130,7 +130,7 @@ def test_a_group_whose_manager_was_deleted_keeps_the_one_he_named(
 
 @sizes
 def test_who_left_a_group_writes_nothing_more_by_it(betty, count, store, sweep):
-    """RA02: he belonged to it when his request was let in, and not when it would be written."""
+    """RA02: they were a member when their request was let in, and not when it would be written."""
     leaving = make.crowd(count)
     team, who = make.group(betty, *leaving), signed_in(leaving[-1])
     items_of(betty, team, count=MANY // count + 1)
@@ -163,7 +163,7 @@ def test_who_stays_in_a_group_writes_by_it_while_others_change(ada, betty, dies,
     check_invariants(store)
 
 
-def test_who_creates_something_undoes_no_change_that_rests_on_him(ada, store):
+def test_who_creates_something_undoes_no_change_that_rests_on_them(ada, store):
     """FT20: else a change of many would hardly ever come to its end."""
     crowd = make.crowd(MANY)
     team = make.group(*crowd)

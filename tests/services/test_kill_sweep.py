@@ -1,7 +1,8 @@
 """A process may die before and after each storage call of every request that changes something.
 
-Who does not ask again finds it done or not done, with nothing left of it; who asks again finds
-what he would find had nobody died: as if his first request was never sent, or was answered.
+A client that does not ask again finds it done or not done, with nothing left of it; one that asks
+again finds what it would find had nobody died: as if its first request was never sent, or was
+answered.
 """
 
 from __future__ import annotations
@@ -147,7 +148,7 @@ def disbanding(tenant: Tenant) -> Ask:
 
 
 def departing(tenant: Tenant) -> Ask:
-    """Of what he leaves some is his alone, and some is not his."""
+    """Of what they leave, some is theirs alone, and some is another's."""
     [who] = make.crowd(1)
     for number in range(MANY):
         make.resource(who) if number % 10 else make.resource(tenant.ada, {who: READ})

@@ -315,7 +315,7 @@ def test_a_mail_does_not_leave_when_its_day_is_over(letters, store, lines, time)
     ],
 )
 def test_a_mail_leads_nowhere_but_to_the_tenant(letters, store, lines, link):
-    """Whoever could write a row could have us send what he likes to whom he likes."""
+    """Whoever could write a row could have us send what they like to whom they like."""
     mail = Mail.to("dave@example.com", "invitation", first_name="Dave", link=link)
     mail.save()
 
@@ -325,8 +325,8 @@ def test_a_mail_leads_nowhere_but_to_the_tenant(letters, store, lines, link):
     assert "ForeignLink" in lines()[-1]
 
 
-def test_what_a_stranger_calls_himself_becomes_no_link_for_administrators(letters, store, ada):
-    """Who registers by himself chooses the name that others read."""
+def test_what_a_stranger_calls_themselves_becomes_no_link_for_administrators(letters, store, ada):
+    """People who register themselves choose the name that others read."""
     people.let_in(ada)
     name = "Dave, https://evil.example/login"
     people.register(Client(), profile={"first_name": name, "last_name": "L"})
@@ -372,7 +372,7 @@ def test_a_mail_to_administrators_becomes_one_for_each(letters, store, ada, bett
     assert left(store) == set()
 
 
-def test_what_keeps_one_administrator_from_his_keeps_no_other(letters, store, ada):
+def test_what_keeps_one_administrator_from_theirs_keeps_no_other(letters, store, ada):
     make.user("carol", admin=True)
     send(letters, written(template="registered", recipient=ADMINISTRATORS))
     theirs = people.mails(store)

@@ -159,7 +159,7 @@ def test_the_end_of_a_groups_access_and_a_new_member(ada, betty, carol, team, ra
     ) == {(200, 200), (200, 400)}
 
 
-def test_the_end_of_a_users_access_and_his_joining_with_it(ada, betty, carol, team, race):
+def test_the_end_of_a_users_access_and_their_joining_with_it(ada, betty, carol, team, race):
     """RA12, I1"""
     resource_id = make.resource(ada, {team: READ, carol: READ})
 
@@ -168,7 +168,7 @@ def test_the_end_of_a_users_access_and_his_joining_with_it(ada, betty, carol, te
     ) == {(200, 200), (200, 400)}
 
 
-def test_the_end_of_a_users_access_and_his_joining_with_a_secret(ada, betty, carol, team, race):
+def test_the_end_of_a_users_access_and_their_joining_with_a_secret(ada, betty, carol, team, race):
     """RA12, I1"""
     resource_id = make.resource(ada, {team: READ, carol: READ})
 
@@ -178,8 +178,8 @@ def test_the_end_of_a_users_access_and_his_joining_with_a_secret(ada, betty, car
     ) == {(200, 200), (200, 400)}
 
 
-def test_a_share_with_a_user_and_his_joining(ada, betty, carol, team, race):
-    """I1: the second to come finds that he has access"""
+def test_a_share_with_a_user_and_their_joining(ada, betty, carol, team, race):
+    """I1: the second to come finds that they have access"""
     resource_id = make.resource(ada, {team: READ})
 
     assert race(
@@ -257,7 +257,7 @@ def test_the_end_of_a_groups_access_and_of_a_membership(ada, betty, carol, race)
 
 
 def test_a_share_with_who_leaves_a_group(ada, betty, carol, race):
-    """I1: he keeps his secret, or is given another"""
+    """I1: they keep their secret, or are given another"""
     team = make.group(betty, carol)
     resource_id = make.resource(ada, {team: READ})
 

@@ -70,7 +70,7 @@ def test_a_share_with_who_is_deleted(ada, betty, carol, race):
 
 
 def test_a_share_of_ownership_with_who_is_deleted(ada, betty, carol, race):
-    """RA02, I2: the only owner he would be is not left out of sight"""
+    """RA02, I2: that they would be the only owner is not overlooked"""
     resource_id = make.resource(betty)
     rows = [remove(resource_id, betty), add(carol, OWNER), add(ada, READ)]
 
@@ -115,7 +115,7 @@ def test_a_group_is_made_of_who_is_deleted(ada, betty, carol, race):
 
 
 def test_a_group_is_made_for_who_is_deleted(ada, betty, carol, race):
-    """I3: then he manages it alone, and has to stay"""
+    """I3: then they manage it alone, and have to stay"""
     assert race(removing(ada, carol), founding(ada, carol, betty)) == {(200, 400), (400, 200)}
 
 
@@ -242,7 +242,7 @@ def test_the_new_owner_is_deleted(ada, betty, carol, dave, race):
     }
 
 
-def test_a_user_and_the_group_he_manages_are_deleted(ada, betty, carol, dave, race):
+def test_a_user_and_the_group_they_manage_are_deleted(ada, betty, carol, dave, race):
     """I3"""
     team = make.group(betty, carol)
     make.resource(carol, {team: READ})
@@ -250,7 +250,7 @@ def test_a_user_and_the_group_he_manages_are_deleted(ada, betty, carol, dave, ra
     assert race(removing(ada, betty), removing(dave, team)) == {(200, 200), (400, 200)}
 
 
-def test_a_user_and_the_group_of_his_own_are_deleted(ada, betty, dave, race):
+def test_a_user_and_the_group_of_their_own_are_deleted(ada, betty, dave, race):
     """I3, I9"""
     team = make.group(betty)
     make.resource(betty, {team: READ})
@@ -259,8 +259,8 @@ def test_a_user_and_the_group_of_his_own_are_deleted(ada, betty, dave, race):
     assert race(removing(ada, betty), removing(dave, team)) == {(200, 200), (200, 404)}
 
 
-def test_somebody_joins_the_group_of_his_own(ada, betty, carol, race):
-    """I3: the group goes with him, or he has to stay"""
+def test_somebody_joins_the_group_of_their_own(ada, betty, carol, race):
+    """I3: the group goes with them, or they have to stay"""
     team = make.group(betty)
     resource_id = make.resource(team)
     given = [secret(carol, resource_id)]

@@ -77,7 +77,7 @@ def test_who_registers_is_let_in_when_it_is_written(api, ada, refused_after):
     assert response.status == 404
 
 
-def test_settings_that_changed_and_let_him_in_do_not_hinder(api, ada, store):
+def test_settings_that_changed_and_let_them_in_do_not_hinder(api, ada, store):
     let_in(ada)
 
     with Meanwhile(lambda: narrow("example.org", "example.com")):
@@ -107,7 +107,7 @@ def test_of_two_registrations_of_one_address_one_is_made(store):
         check_invariants(store)
 
 
-def test_who_is_invited_while_he_registers_is_one_user(store):
+def test_who_is_invited_while_they_register_is_one_user(store):
     """RA10"""
     for race in races(limit=60, sampled=20):
         ada = start(store)

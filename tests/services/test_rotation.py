@@ -496,7 +496,7 @@ def test_what_is_no_key_of_ours_takes_none_of_ours_away(folder: Place, text: str
 
 @pytest.mark.parametrize("change", ["retire", "replace"])
 def test_what_was_begun_is_not_told_as_refused(folder: Place, time: Time, change: str) -> None:
-    """Else who replaces a key in haste would think that he has not."""
+    """Otherwise an operator who replaces a key in haste would think that nothing was done."""
     do(time, folder, *CHANGES[change].before)
     time.now = rotation.due(signing_keys.stored()) or time.now
     before = signing_keys.stored().keys

@@ -155,7 +155,7 @@ def test_who_joins_the_group_meanwhile_needs_a_secret_too(ada, betty, carol, ref
 
 
 def test_who_joins_the_group_meanwhile_is_told_of_a_new_secret(ada, betty, carol, refused_after):
-    """RA04: an update of the secrets needs his as well"""
+    """RA04: an update of the secrets needs theirs as well"""
     team = make.group(betty)
     resource_id = make.resource(ada, {team: READ, carol: READ})
 

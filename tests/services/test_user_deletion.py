@@ -118,7 +118,7 @@ def test_what_is_given_meanwhile_is_taken_again(ada, betty, carol, store, nth):
 
 
 @pytest.mark.parametrize("nth", [1, COMMIT])
-def test_what_he_creates_meanwhile_is_deleted_too(ada, betty, store, nth):
+def test_what_they_create_meanwhile_is_deleted_too(ada, betty, store, nth):
     new: list[str] = []
 
     with Meanwhile(lambda: new.append(created(betty)["id"]), nth=nth):
@@ -129,7 +129,7 @@ def test_what_he_creates_meanwhile_is_deleted_too(ada, betty, store, nth):
 
 
 @pytest.mark.parametrize("nth", [1, COMMIT])
-def test_a_group_he_joins_meanwhile_is_left_again(ada, betty, carol, store, nth):
+def test_a_group_they_join_meanwhile_is_left_again(ada, betty, carol, store, nth):
     team = make.group(carol)
     resource_id = make.resource(carol, {team: READ})
     sent = {"secrets": [groups.secret(betty, resource_id)]}
@@ -193,7 +193,7 @@ def test_an_edit_meanwhile_is_not_lost(ada, betty, edit):
     assert {name: getattr(row, name) for name in edit} == edit
 
 
-def test_who_completes_the_setup_meanwhile_is_deleted_with_his_key(ada, store):
+def test_who_completes_the_setup_meanwhile_is_deleted_with_their_key(ada, store):
     """IN29"""
     invited = people.invite(store, ada)
     body = {
@@ -234,7 +234,7 @@ def test_a_deletion_that_was_left_after_it_began_is_swept(time, betty, digest, s
     assert digest() == before
 
 
-def test_who_is_the_only_member_meanwhile_takes_the_group_with_him(ada, betty, carol, store):
+def test_who_is_the_only_member_meanwhile_takes_the_group_with_them(ada, betty, carol, store):
     """I3"""
     team = make.group(betty, carol)
     resource_id = make.resource(team)
@@ -308,7 +308,7 @@ def test_two_who_manage_together_are_not_both_deleted(ada, betty, carol, race):
     assert race(deleting(ada, betty), deleting(ada, carol)) == {(200, 400), (400, 200)}
 
 
-def test_a_deletion_and_that_of_his_group(ada, betty, carol, race):
+def test_a_deletion_and_that_of_their_group(ada, betty, carol, race):
     team = make.group(carol, betty)
 
     assert race(deleting(ada, betty), lambda: delete(carol, team)) == {(200, 200)}
@@ -325,7 +325,7 @@ def test_a_deletion_and_the_addition_to_a_group(ada, betty, carol, race):
     ) == {(200, 200), (200, 400)}
 
 
-def test_a_deletion_and_new_secrets_of_what_he_reads(ada, betty, carol, race):
+def test_a_deletion_and_new_secrets_of_what_they_read(ada, betty, carol, race):
     """I1"""
     resource_id = make.resource(carol, {betty: READ})
     sent = {"secrets": secrets(carol, betty)}
@@ -348,7 +348,7 @@ def test_a_deletion_and_another_invitation_to_the_address(ada, betty, race):
 
 
 def much(who: Somebody, other: Somebody, count: int) -> dict[str, list[str]]:
-    """Gives somebody much: some of it alone, some by a group of his own, some read by him."""
+    """Give somebody much: some alone, some by a group of their own, some they may only read."""
     own, team = make.group(who), make.group(other, who)
     alone = [make.resource(who) for _ in range(count // 2)]
     read = [make.resource(other, {who: READ}) for _ in range(count - len(alone))]
@@ -416,7 +416,7 @@ def test_a_user_is_gone_with_the_commit(time, ada, betty, carol, large, store):
     check_invariants(store)
 
 
-def test_before_the_commit_a_user_is_as_he_was(time, ada, betty, large, store):
+def test_before_the_commit_a_user_is_as_they_were(time, ada, betty, large, store):
     """FT02"""
     dying(lambda: delete(ada, betty), after=GUARDED)
     check_invariants(store)
@@ -443,8 +443,8 @@ def test_the_next_writer_finishes_what_is_half_done(ada, betty, carol, large, st
 
 
 @pytest.mark.parametrize("count", [60, 120])
-def test_what_he_is_yet_to_be_given_is_given_before(time, ada, count, store):
-    """RA02, FT02: the share is committed, and his holding is not written when he is deleted"""
+def test_what_they_are_yet_to_be_given_is_given_before(time, ada, count, store):
+    """RA02, FT02: the share is committed, and their holding is not written when they are deleted"""
     crowd = make.crowd(count)
     resource_id = make.resource(ada)
     sent = secrets(*crowd)

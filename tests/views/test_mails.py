@@ -40,7 +40,7 @@ def test_nothing_that_a_mail_is_given_becomes_a_link(template, stored):
     assert len(mail.subject) <= len(ours.subject) + LONGEST_NAME
 
 
-def test_who_registered_is_welcomed_and_administrators_learn_his_name():
+def test_who_registered_is_welcomed_and_administrators_learn_their_name():
     assert mails.render("registration", PARAMS).subject == "Welcome to Keyhaven, Dave!"
     told = mails.render("registered", PARAMS)
     assert told.subject == "Dave just created an account on Keyhaven!"

@@ -26,7 +26,7 @@ class Item(Protocol):
 
 
 def find_permission(actor: Actor, item: Item) -> Permission | None:
-    """Return the strongest permission the actor has, his own before one of a group."""
+    """Return the strongest permission the actor has, their own before one of a group."""
     held = (item.permissions.get(holder) for holder in (actor.id, *actor.groups))
     return max((p for p in held if p is not None), key=lambda p: p.type, default=None)
 
@@ -36,8 +36,8 @@ def require(
 ) -> Grant:
     """Return the grant that lets the actor, directly or through a group, do this.
 
-    Raises `NotFound(missing)` for what he cannot see, whether or not it exists, and
-    `Forbidden(denied)` for what he sees and may not do.
+    Raises `NotFound(missing)` for what they cannot see, whether or not it exists, and
+    `Forbidden(denied)` for what they see and may not do.
     """
     permission = None if item is None or item.deleted else find_permission(actor, item)
     if item is None or permission is None:

@@ -1,4 +1,4 @@
-"""Deletion of groups: who belongs to one loses what he reaches through it alone."""
+"""Deletion of groups: members lose what they have access to through the group alone."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _require_deletable(actor: Actor, group: str) -> Group:
         raise Invalid("The group identifier should be a valid UUID.")
     row = reading.read([Group.by_id(group_id)]).find(Group, group_id)
     if row is None or row.deleted:
-        # Who managed it when he was asked who he is has ceased to.
+        # The actor stopped being a manager after the session was read.
         raise NotFound(MISSING) if actor.is_admin else Forbidden(DENIED)
     return row
 

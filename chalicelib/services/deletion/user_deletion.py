@@ -1,4 +1,4 @@
-"""Deletion of users: with one go his key, his memberships and all that he alone has access to."""
+"""Deletion of users, with their keys, memberships and all that they alone have access to."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ _SOLE_OWNER = "They are the only owner of items that others have access to: hand
 
 @dataclass(frozen=True, slots=True)
 class _Leaving:
-    """A user, his groups with their members, and the items he leaves."""
+    """A user, their groups with the members, and the items they leave."""
 
     user: User
     groups: Mapping[GroupId, Group]
     members: Mapping[GroupId, Sequence[Membership]]
     held: Sequence[ResourceId]
-    """All items he has access to."""
+    """All items they have access to."""
     departure: Departure
     promoted: Sequence[Membership] = ()
     """Memberships in which others become managers."""
@@ -61,7 +61,7 @@ class _Leaving:
 
     @property
     def lonely(self) -> list[Group]:
-        """The groups that nobody else belongs to: they go with him."""
+        """The groups that nobody else belongs to: they are deleted with the user."""
         return [group for id_, group in self.groups.items() if id_ in self.departure.gone]
 
     def transferred(self, draft: Draft[Any]) -> _Leaving:
@@ -191,7 +191,7 @@ def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
 
 
 def _last(actor: Actor) -> Refusal:
-    """What an administrator is told who alone would be left, and is about to go himself."""
+    """What an administrator is told who alone would remain, with a suspension of their own set."""
     row = people.by_id([actor.id]).get(actor.id)
     if row is None or not (row.is_admin and row.may_sign_in(clock.now())):
         return Stale()  # who is none any more is told that
@@ -209,7 +209,7 @@ def _deleted(user: User) -> User:
 
 
 def _write_groups(tx: Change, actor: Actor, leaving: _Leaving) -> None:
-    """Write that he leaves his groups, of which some go too and others get new managers."""
+    """Remove the user from their groups: some are deleted too, others get new managers."""
     for group_id in leaving.groups:
         tx.then_delete(Membership.of(group_id, leaving.user.id))
     for group in leaving.lonely:
@@ -223,7 +223,7 @@ def _promote(tx: Change, memberships: Sequence[Membership]) -> None:
     for user_id, user in users.items():
         own = [each for each in memberships if each.user_id == user_id]
         if any(each.group_id not in user.groups for each in own):
-            raise Stale  # he has left since the members were read
+            raise Stale  # they have left since the members were read
         managed = {
             each.group_id: replace(user.groups[each.group_id], is_admin=True) for each in own
         }

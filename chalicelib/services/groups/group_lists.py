@@ -61,7 +61,7 @@ class Found:
 
     groups: Sequence[Seen]
     own: RawRow | None = None
-    """The row of who asks, which tells of his memberships."""
+    """The row of the caller, which has their memberships."""
     users: Mapping[str, RawRow] = field(default_factory=dict)
     gpgkeys: Mapping[str, RawRow] = field(default_factory=dict)
 

@@ -19,7 +19,7 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import Belonging, User
 
 Roster = dict[UserId, Belonging]
-"""The members of a group, each with his membership."""
+"""The members of a group, each with their membership."""
 Items = Mapping[ResourceId, Resource]
 """What is shared with a group."""
 
@@ -94,7 +94,7 @@ def items_among(rows: Rows, item_ids: Iterable[str]) -> Items:
 
 
 def unreached(items: Items, user: User, group_id: GroupId) -> list[ResourceId]:
-    """The items a user has access to neither himself nor through another group than this."""
+    """The items a user has access to neither directly nor through another group than this."""
     holders = {user.id, *user.groups} - {group_id}
     return [item_id for item_id, each in items.items() if holders.isdisjoint(each.permissions)]
 
@@ -102,7 +102,8 @@ def unreached(items: Items, user: User, group_id: GroupId) -> list[ResourceId]:
 def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> None:
     """Store a membership, new or changed, where the group has it and where the user has it.
 
-    The user's row comes last: what he reaches through the group is then there.
+    The order of the two writes does not matter. A small change is one transaction; of a large
+    one the user's row, being versioned, is written last, and both rows count from the commit on.
     """
     tx.then_put(_row(group_id, UserId(user.id), belonging))
     tx.then_update(user, *User.membership(group_id, belonging))

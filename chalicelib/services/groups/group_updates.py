@@ -75,9 +75,10 @@ class _Stored:
 def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     """Rename a group, and add, promote, demote and remove members: all of it or nothing.
 
-    Who joins is given, by a manager, a secret of exactly the items he did not reach before.
-    Who leaves loses what he reaches no other way. A manager stays; the name is no other
-    group's. No member who comes, goes or changes is deleted or moves elsewhere meanwhile.
+    A user who joins is given, by a manager, a secret of exactly the items they had no access
+    to before. A user who leaves loses what they have no other access to. A manager remains;
+    no other group has the name. No member who joins, leaves or changes is deleted or moves
+    elsewhere meanwhile.
     """
     row = require_changeable(actor, group)
     asked = _asked(actor, row, draft)
@@ -130,7 +131,7 @@ def _read(actor: Actor, group: Group, asked: _Asked) -> _Stored:
 def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, list[str]]:
     """Who belongs to the group and, where that matters, what is shared with it.
 
-    Whether the actor manages the group was read with his own row: it is true under the group's
+    Whether the actor manages the group was read with their own row: it is true under the group's
     version when the group says so too.
     """
     group_id = GroupId(group.id)
@@ -161,7 +162,7 @@ def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Mes
 def _messages(
     addition: Addition, needed: Collection[ResourceId], sent: Sequence[Mapping[str, Any]]
 ) -> Messages:
-    """The secrets of somebody who joins: one of each item he gains, and of no other."""
+    """The secrets of a user who joins: one of each item they gain, and of no other."""
     wanted, messages = frozenset(needed), {}
     for position, row in enumerate(sent):
         item_id, data = bodies.read_secret(addition.position, position, row)
@@ -207,7 +208,7 @@ def _write(
 
 
 def _may_change(actor: Actor) -> Check:
-    """That the actor is who he was; whether he manages the group, the group's version says."""
+    """The actor is who they were; the group's version says whether they manage the group."""
     return (User.is_administrator if actor.is_admin else User.is_able)(actor.id, clock.now())
 
 

@@ -26,7 +26,7 @@ def of(actor: Actor, resource_id: ResourceId) -> list[RawRow]:
 
 
 def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> RawRow:
-    """Store a comment of the actor's, or a reply to one, at a resource he may see.
+    """Store a comment of the actor's, or a reply to one, at a resource they may see.
 
     A comment is never stored without its locator, nor a reply to what is not there: both
     rows are written together, while the parent stands and the resource is as it was read.
@@ -53,10 +53,10 @@ def view(actor: Actor, comment_id: CommentId) -> RawRow:
 
 
 def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -> RawRow:
-    """Change what a comment of the actor's says, while he may see the resource.
+    """Change the text of a comment of the actor's, while they may see the resource.
 
-    Who may see the comment and did not write it is told that he may not change it; whoever
-    may not see it, the author included, that it does not exist.
+    An actor who may see the comment and did not write it is told that they may not change it;
+    one who may not see it, the author included, that it does not exist.
     """
     body = draft.read(INVALID)
     loaded, comment = _load(actor, comment_id)
@@ -76,7 +76,7 @@ def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -
 
 
 def delete(actor: Actor, comment_id: CommentId) -> None:
-    """Remove a comment of the actor's, also one at a resource he may no longer see.
+    """Remove a comment of the actor's, also one at a resource they may no longer see.
 
     It goes with its locator. Replies stay.
     """

@@ -1,4 +1,4 @@
-"""Favorites: which resources a user has marked for himself; two attributes of his holding."""
+"""Favorites: which resources a user has marked; two attributes of the user's holding."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ MISSING = "The favorite does not exist."
 
 
 def create(actor: Actor, resource_id: ResourceId) -> HoldingRow:
-    """Mark a resource for the actor; return what marks his holding.
+    """Mark a resource for the actor; return what marks their holding.
 
-    A user marks a resource at most once, and only while he may see it: the mark is written
-    into his holding, provided that it has none, under the version of the resource.
+    A user marks a resource at most once, and only while they may see it: the mark is written
+    into their holding, provided that it has none, under the version of the resource.
     """
     loaded = resources.load(actor, resource_id)
     grant = loaded.require(actor, PermissionType.READ, resources.MISSING)
@@ -44,9 +44,9 @@ def view(actor: Actor, resource_id: ResourceId, favorite_id: FavoriteId) -> Hold
 
 
 def delete(actor: Actor, favorite_id: FavoriteId) -> None:
-    """Take a mark of the actor's back.
+    """Remove a mark of the actor's.
 
-    Only from the resource it is on, while he may see that: of what he lost he has no mark.
+    Only while they may see the resource it is on: losing access removes the mark.
     """
     resource_id = Holding.find_marked(actor.id, favorite_id)
     if resource_id is None:

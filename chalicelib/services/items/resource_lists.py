@@ -34,7 +34,7 @@ MOST_PLACES = 5
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which of the resources a user may see he asks for; all that is set must hold."""
+    """Which of the resources they may see a user asks for; all that is set must hold."""
 
     ids: Collection[str] | None = None
     parents: Collection[str | None] | None = None
@@ -84,7 +84,7 @@ def search(
 
 
 def holders_of(actor: Actor) -> tuple[str, ...]:
-    """Through whom the actor has permissions: himself, and then his groups."""
+    """Through whom the actor has permissions: as a user, and then through their groups."""
     return (actor.id, *actor.groups)
 
 
@@ -128,7 +128,7 @@ def _holdings_by_item(
     wanted: Wanted,
     with_secrets: bool,  # noqa: FBT001
 ) -> dict[ResourceId, HoldingRow]:
-    """The actor's holdings that are as he asks, by the resource each is of."""
+    """The actor's holdings that match what they ask for, by the resource of each."""
     return {
         ResourceId(row["item_id"]["S"]): row
         for row in _holdings(actor, wanted, with_secrets)

@@ -55,7 +55,7 @@ _INCOMPLETE = {
 
 
 def own_key(actor: Actor) -> list[Key]:
-    """The row of the actor's key, where he has one: to be read with others."""
+    """The row of the actor's key, where they have one: to be read with others."""
     return [] if actor.gpgkey_id is None else [Gpgkey.by_id(actor.gpgkey_id)]
 
 

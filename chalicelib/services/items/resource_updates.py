@@ -27,7 +27,7 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
 Secrets = Mapping[UserId, Mapping[str, Any]]
-"""The new secret of each user, as the attributes of his holding."""
+"""The new secret of each user, as the attributes of their holding."""
 
 
 def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
@@ -73,7 +73,7 @@ def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:
 def _require_fit(
     actor: Actor, loaded: Loaded, changed: Resource, body: bodies.Update, members: Members
 ) -> None:
-    """Refuse what may not be stored: each user with access has his secret, nobody else."""
+    """Refuse what may not be stored: each user with access has their secret, nobody else."""
     stored = loaded.resource
     errors = resource_rules.update_errors(actor, loaded.rows, stored, changed, body)
     if body.secrets is not UNSET:

@@ -1,8 +1,8 @@
-"""Resources: what a user may do with the passwords he can see.
+"""Resources: what a user may do with the passwords they can see.
 
 Every change is guarded by the version of the resource it was decided from, and writes
 what belongs together at once: the resource with its access list, and the holding of each
-user with access, which has his secret.
+user with access, which has their secret.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MISSING = "The resource does not exist."
 
 
 class Seen(NamedTuple):
-    """A resource as one user sees it: its row, and his holding of it.
+    """A resource as one user sees it: its row, and their holding of it.
 
     A tuple, since a list makes thousands.
     """
@@ -71,7 +71,7 @@ class Loaded:
     has_deleted_type: bool
 
     def require(self, actor: Actor, at_least: PermissionType, denied: str) -> Grant:
-        """Return what lets the actor do this, to be held while he does it."""
+        """Return what lets the actor do this, to be held while they do it."""
         return grants.require(actor, self.resource, at_least, missing=MISSING, denied=denied)
 
 
@@ -107,7 +107,7 @@ def view(actor: Actor, resource_id: ResourceId) -> Seen:
 def create(actor: Actor, draft: Draft[Any]) -> Seen:
     """Store a new resource that its creator owns.
 
-    A resource is never stored without an owner, nor an owner without his secret: the
+    A resource is never stored without an owner, nor an owner without their secret: the
     resource (its permissions inside) and the owner's holding are written together or
     not at all. So is the type it has: none that was deleted meanwhile.
     """

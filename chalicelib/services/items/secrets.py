@@ -1,4 +1,4 @@
-"""Secrets: each user's own encrypted copy, and that he has read it."""
+"""Secrets: each user's own encrypted copy, and the log of reading it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MISSING = "The secret does not exist."
 
 
 def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
-    """Return the actor's holding with his secret, once the log says that he read it.
+    """Return the actor's holding with their secret, once the log says that they read it.
 
     The log row is written in the same step as the secret is read, on the condition that
     the actor holds the item: it stands if, and only if, there was something to read.

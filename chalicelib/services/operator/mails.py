@@ -86,11 +86,11 @@ def _remove(mail: Mail, result: str) -> None:
 
 
 def _address(mail: Mail) -> None:
-    """Put a mail of its own for each administrator in the place of the one to all.
+    """Replace the mail to all administrators by one for each of them.
 
-    So that what keeps one from his keeps nobody else from theirs, and none gets his again
-    because of another. Their identifiers come from that of the one: who dies before the end,
-    and begins anew, writes the same rows.
+    What keeps one administrator from their mail then keeps no other from theirs, and nobody
+    gets theirs again because of another. The new identifiers come from that of the replaced
+    mail: a process that dies before the end, and begins anew, writes the same rows.
     """
     writing.put_all(_to_each(mail))
     writing.delete_all([mail.key])

@@ -11,8 +11,8 @@ at whichever moment a process dies, comes from an order:
 - a key is announced in the row, then stored, then published;
 - a key leaves the row first and the store afterwards; what the row does not name is removed by
   the next that writes the store, and never published again;
-- who writes the store reads the store first and the row after it. What was announced since he
-  read the store was also stored since, and then his own write is refused.
+- a writer of the store reads the store first and the row after it. What was announced since
+  they read the store was also stored since, and then their own write is refused.
 """
 
 from __future__ import annotations

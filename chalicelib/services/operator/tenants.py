@@ -20,7 +20,7 @@ def is_founded() -> bool:
 
 
 def found(username: str, first_name: str, last_name: str) -> str:
-    """Invite the first administrator; return the address that leads to his setup.
+    """Invite the first administrator; return the address that leads to their setup.
 
     A tenant is founded once: the row that says so is created with the administrator, and
     whoever tries again, or at the same moment, changes nothing.
@@ -37,10 +37,10 @@ def found(username: str, first_name: str, last_name: str) -> str:
 
 
 def link_again() -> str:
-    """Make another link for the first administrator, as long as he has not set up his account.
+    """Make another link for the first administrator, while their account is not set up.
 
-    For who could not read the first one. That he is still waiting is a condition of the write,
-    so nobody gets a link into an account that is in use.
+    For an administrator who could not read the first one. That they are still waiting is a
+    condition of the write, so nobody gets a link into an account that is in use.
     """
     founding = reading.find(Setting.named(TENANT))
     if founding is None:

@@ -164,7 +164,7 @@ def log_out_everywhere(actor: Actor) -> None:
 
 
 def _find_user(user_id: UserId, caller: Caller) -> tuple[User, Gpgkey]:
-    """The user and his key. Unknown, deleted, inactive and suspended look the same."""
+    """The user and their key. Unknown, deleted, inactive and suspended look the same."""
     rows = reading.read([User.by_id(user_id), *sources.record(caller)])
     sources.require_patience(caller, rows)
     user = rows.find(User, user_id)

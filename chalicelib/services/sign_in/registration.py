@@ -41,10 +41,10 @@ def try_out(draft: Draft[EmailBody], caller: Caller) -> None:
 
 
 def register(actor: Actor | None, draft: Draft[RegistrationBody], caller: Caller) -> User:
-    """Add a person who has yet to complete the setup, and send him the link to do it.
+    """Add a person who has yet to complete the setup, and send them the link to do it.
 
-    The settings let him in still as they did when they were read, and his address is
-    nobody's, however it is written. Whatever he asks for, he gets the role of a user.
+    The settings still let them in, as they did when they were read, and nobody has their
+    address, however it is written. Whatever they ask for, they get the role of a user.
     """
     row = self_registration.find()
     if row is None:

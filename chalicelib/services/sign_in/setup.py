@@ -1,4 +1,4 @@
-"""Setup and recovery: what a person does with the link he was sent.
+"""Setup and recovery: what a person does with the link they were sent.
 
 The setup stores the key, makes the user active and spends the link in one transaction:
 a link sets up one key, and a key belongs to one user forever.
@@ -82,7 +82,7 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
 
 
 def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
-    """Spend the link of a person who has lost his key."""
+    """Spend the link of a person who has lost their key."""
     token = draft.read(BAD_TOKEN).require_token()
     user, row = _read(user_id, RECOVER, token)
     if user is None or not user.may_sign_in(clock.now()):
@@ -97,7 +97,7 @@ def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | 
 
 
 def _read_person(user_id: UserId, kind: str, token: str) -> tuple[Person | None, Token | None]:
-    """Return the same, and with the user his role."""
+    """Return the same, and with the user their role."""
     key = link_hash(kind, user_id, token.lower())
     rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY])
     user = rows.find(User, user_id)
@@ -126,7 +126,7 @@ def _spend_recovery(user_id: UserId, link: Token) -> None:
 
 
 def _spend(tx: Transaction, link: Token, kind: str) -> None:
-    """Use the link up. Who finds it used meanwhile is told so when he is decided again."""
+    """Use the link up. Where it was used meanwhile, the request says so when decided again."""
     unspent = Token.unspent(kind, clock.timestamp())
     tx.update(link, Token.spent.set(clock.now()), provided=unspent)
 

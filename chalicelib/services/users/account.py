@@ -1,4 +1,4 @@
-"""Accounts: what a user has set for himself."""
+"""Accounts: what a user has set for themselves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def view(actor: Actor) -> User:
 
 
 def choose_locale(actor: Actor, draft: Draft[LocaleBody]) -> User:
-    """Set the actor's language, as long as he is one who may sign in."""
+    """Set the actor's language, as long as they may sign in."""
     locale = draft.read("The locale could not be validated.").require_locale()
     user, now = view(actor), clock.now()
     chosen = {"locale": locale, "modified": now}

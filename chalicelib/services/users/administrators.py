@@ -12,10 +12,10 @@ from chalicelib.tables.users import User
 
 
 def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
-    """Hold that somebody else is an active administrator, of whom no end is set.
+    """Hold that somebody else is an active administrator, with no suspension set.
 
-    His row becomes a condition of the transaction, so that two who are demoted at the
-    same moment, each because of the other, are not both.
+    Their row becomes a condition of the transaction, so that of two who are demoted at the
+    same moment, each because of the other, one remains.
     """
     others = (other for other in people.everybody() if other.id != user.id and stays(other))
     other = next(others, None)
@@ -25,7 +25,7 @@ def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
 
 
 def stays(user: User) -> bool:
-    """Whether he is an active administrator of whom no end is set: it may lie ahead."""
+    """Whether they are an active administrator with no suspension set, not even a future one."""
     return user.is_admin and user.active and user.disabled is None
 
 

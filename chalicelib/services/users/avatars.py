@@ -46,7 +46,7 @@ def replaced(user: User, upload: Upload) -> Iterator[Mapping[str, Any]]:
 def removed(user: User) -> AbstractContextManager[None]:
     """Remove the user's avatar after the block that deletes the user.
 
-    The block's write holds `user.as_read("avatar_id")`: he might have sent another meanwhile.
+    The block's write holds `user.as_read("avatar_id")`: they might have sent another meanwhile.
     """
     return nullcontext() if user.avatar_id is None else _changed(user, None)
 

@@ -16,9 +16,9 @@ LINK_SECONDS = 10 * 24 * 3600
 WELCOME = "invitation"
 """The mail by which an administrator invites."""
 REMINDER = "reminder"
-"""The mail to an invited person who asked for another link himself."""
+"""The mail to an invited person who asked for another link themselves."""
 REGISTRATION = "registration"
-"""The mail to a person who has registered by himself."""
+"""The mail to a person who has registered without an invitation."""
 _RECOVERY = "recovery"
 
 

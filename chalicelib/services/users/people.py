@@ -23,7 +23,7 @@ class Person:
 
 
 def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
-    """Return a user who is not deleted, with his key.
+    """Return a user who is not deleted, with their key.
 
     Who knows the identifier of the key gives it, and spares a round trip.
     """

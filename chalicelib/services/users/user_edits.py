@@ -1,4 +1,4 @@
-"""Edits of users: names and avatar by the person himself, role and suspension by administrators."""
+"""Edits of users: names and avatar by the user, role and suspension by administrators."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _EVENTS = {"role_id": "role-change", "disabled": "suspension"}
 
 
 def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
-    """Change a user's names and avatar and, for administrators, his role and suspension.
+    """Change a user's names and avatar and, for administrators, their role and suspension.
 
     Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator

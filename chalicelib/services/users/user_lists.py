@@ -30,7 +30,7 @@ ShownKey = TypeVar("ShownKey")
 
 
 class Listed(NamedTuple, Generic[Shown, ShownKey]):
-    """A user of a list as he is shown, and his key where that has been read."""
+    """A user of a list as they are shown, and their key where that has been read."""
 
     user: Shown
     gpgkey_id: str | None
@@ -39,7 +39,7 @@ class Listed(NamedTuple, Generic[Shown, ShownKey]):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which of the users he may see somebody asks for; all that is set must hold."""
+    """Which of the users they may see somebody asks for; all that is set must hold."""
 
     search: str | None = None
     """Part of the username, the first or the last name, however it is written."""
@@ -105,8 +105,9 @@ def search_with_keys(
 ) -> list[Listed[Shown, ShownKey]]:
     """Return the same with their keys.
 
-    Where nearly all are shown, those that claims lead to are read in the same step. Which of
-    them is a user's, his own row says; who set up since the claims were read has his fetched.
+    Where nearly all are shown, those that claims lead to are read in the same step. The
+    user's own row says which of them is theirs; keys of users who set up since the claims were
+    read are fetched.
     """
     if not wanted.is_everybody:
         return with_keys(search(actor, wanted, show), show_key)
@@ -160,7 +161,7 @@ def _with_access(
     wanted: Wanted,
     show: Callable[[RawRow, Known], Shown],
 ) -> list[Listed[Shown, Any]]:
-    """Return those of them who have access; refuse an actor who has none himself."""
+    """Return those of them who have access; refuse an actor who has none."""
     rows = reading.read([Resource.by_id(resource_id), roles.KEY])
     resource = rows.find(Resource, resource_id)
     if resource is None or resource.deleted or grants.find_permission(actor, resource) is None:

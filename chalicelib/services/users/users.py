@@ -63,7 +63,7 @@ def invite(actor: Actor, draft: Draft[InvitationBody]) -> Person:
 
 
 def add(tx: Transaction, user: User, inviter: str | None, caller: Caller) -> invitations.Link:
-    """Write a new user, the claim of his address and the link to his setup."""
+    """Write a new user, the claim of their address and the link to their setup."""
     link = invitations.setup_link(user, invitations.WELCOME)
     tx.create(Claim.username(user.username, user.id), otherwise=Invalid(INVALID, _TAKEN))
     tx.create(user)

@@ -46,7 +46,7 @@ class Team:
     id: str
     name: str
     members: dict[Person, bool]
-    """Each with whether he manages the group."""
+    """Each with whether they manage the group."""
     is_deleted: bool = False
 
     def __repr__(self) -> str:
@@ -79,7 +79,7 @@ class Item:
         return reached_by(self.access)
 
     def type_of(self, person: Person) -> int:
-        """The strongest permission somebody has, himself or through a group."""
+        """The strongest permission somebody has, directly or through a group."""
         ways = (type_ for holder, type_ in self.access.items() if _includes(holder, person))
         return max(ways, default=0)
 
@@ -228,7 +228,7 @@ class Tenant:
     # People
 
     def suspend(self, actor: Person, person: Person) -> int:
-        """Suspend somebody, or let him in again."""
+        """Suspend somebody, or let them in again."""
         if not actor.is_admin:
             return FORBIDDEN
         if person.is_deleted:

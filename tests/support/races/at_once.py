@@ -4,8 +4,8 @@
 
 Each order starts from the same rows. It has to end, in what was done and in what is stored,
 like one of those in which nobody interrupts: so what is said to be done is so, and what was
-refused has changed nothing. Why it was refused may differ: who is interrupted may hear that
-a membership is gone where he would otherwise hear that the whole group is.
+refused has changed nothing. Why it was refused may differ: an interrupted caller may be told
+that a membership is gone where they would otherwise be told that the whole group is.
 """
 
 from __future__ import annotations

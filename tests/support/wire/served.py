@@ -62,7 +62,7 @@ class Visitor(requests.Session):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody who has set up, with a session of his."""
+    """Somebody who has set up, with a session of their own."""
 
     id: str
     name: str
@@ -110,7 +110,7 @@ def administrator(served: Served) -> Person:
 
 
 def newcomer(served: Served, by: Person, name: str) -> Person:
-    """Somebody who was invited, has followed the link in his mail, and is signed in."""
+    """Somebody who was invited, has followed the link in their mail, and is signed in."""
     profile = {"first_name": name.title(), "last_name": "Lovelace"}
     person = {"username": f"{name}@example.com", "profile": profile}
     by.visitor.body("POST", "/users.json", person)

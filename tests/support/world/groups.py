@@ -77,12 +77,12 @@ def shared(owner: Somebody, *groups: Team) -> ResourceId:
 def membership(group: Team | str, who: Somebody) -> Membership:
     key = Membership.of(GroupId(_id(group)), UserId(who.id))
     row = reading.find(key)
-    assert row is not None, "he is no member"
+    assert row is not None, "they are no member"
     return Membership.from_raw(row)
 
 
 def members(group: Team | str) -> dict[str, bool]:
-    """Who belongs to a group, each with whether he manages it."""
+    """Who belongs to a group, each with whether they manage it."""
     return {row.user_id: row.is_admin for row in Membership.in_group(GroupId(_id(group)))}
 
 

@@ -33,7 +33,7 @@ from tests.support.world.keys import KEYS, Key, message
 
 @dataclass(frozen=True)
 class Somebody:
-    """A user of the tests: his row, his key, and a client that is signed in as him."""
+    """A user of the tests: their row, their key, and a client that is signed in as them."""
 
     user: User
     key: Key
@@ -178,7 +178,7 @@ def resource(
     shared_with: Mapping[Somebody | Team, PermissionType] | None = None,
     **fields: Any,
 ) -> ResourceId:
-    """A resource as sharing leaves it: whoever has access holds it, with a secret of his own."""
+    """A resource as sharing leaves it: whoever has access holds it, with a secret of their own."""
     granted = {owner: PermissionType.OWNER, **(shared_with or {})}
     now = clock.now()
     row = Resource(

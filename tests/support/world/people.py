@@ -55,7 +55,7 @@ def suspend(who: Somebody | Invited) -> None:
 
 
 def delete(who: Somebody | Invited) -> None:
-    """As a deletion leaves a user: his address is free, the fingerprint of his key is not."""
+    """As a deletion leaves a user: their address is free, the fingerprint of their key is not."""
     change(who.id, deleted=True)
     Claim.username(stored(who.id).username, who.id).delete()
 
@@ -72,7 +72,7 @@ def invite(store: Storage, by: Somebody, name: str = "dave") -> Invited:
 
 
 def invited(store: Storage, response: Response) -> Invited:
-    """The person of an invitation that was answered, with the link of his mail."""
+    """The person of an invitation that was answered, with the link of their mail."""
     user_id = response.body["id"]
     [mail] = [mail for mail in mails(store) if user_id in link_of(mail)]
     return Invited(user_id, token_of(mail))

@@ -60,7 +60,7 @@ def a_world(store: Storage) -> World:
 
 
 def _crowd() -> dict[str, Somebody]:
-    """Who needs no key of his own, by name."""
+    """People who need no key of their own, by name."""
     names = [name for name in NAMES if name not in ("reader", "inactive", "anonymous")]
     return dict(zip(names, make.crowd(len(names)), strict=True))
 
