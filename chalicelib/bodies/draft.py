@@ -72,14 +72,6 @@ class Draft(Generic[B]):
             raise Invalid(message, errors)
         return value  # type: ignore[no-any-return]
 
-    def read_rows(self, message: str, limit: int = LONGEST_LIST) -> list[B]:
-        """Return a body that is a list of bodies; errors stand under their positions."""
-        rows = _Field("rows", (array, at_most(limit)), inside=_rows(self.body))
-        value, errors = rows.read(self.payload)
-        if errors:
-            raise Invalid(message, errors)
-        return value  # type: ignore[no-any-return]
-
 
 @dataclass(frozen=True, slots=True)
 class _Field:

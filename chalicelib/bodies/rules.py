@@ -216,15 +216,6 @@ def max_length(limit: int) -> Rule:
     )
 
 
-def min_length(least: int) -> Rule:
-    return Rule(
-        "minLength",
-        f"The {{field}} length should be minimum {least} characters.",
-        lambda value: not _is_collection(value) and _length(value) not in range(least),
-        schema={"minLength": least},
-    )
-
-
 def length_between(least: int, most: int) -> Rule:
     return Rule(
         "lengthBetween",

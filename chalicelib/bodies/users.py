@@ -1,4 +1,4 @@
-"""Bodies by which administrators invite people, and people and administrators edit users."""
+"""Bodies by which people are invited, and by which they and administrators edit users."""
 
 from __future__ import annotations
 
@@ -34,6 +34,15 @@ class InvitationBody:
     profile: Annotated[ProfileBody, not_empty]
     role_id: Annotated[str | None, uuid] = None
     disabled: Annotated[datetime | None, date_time] = None
+
+
+@dataclass(frozen=True, slots=True)
+class AdministratorBody:
+    """The first administrator of a tenant, as who runs the service names them."""
+
+    username: Annotated[str, not_empty, email, max_length(255)]
+    first_name: Annotated[str, not_empty, utf8, max_length(255)]
+    last_name: Annotated[str, not_empty, utf8, max_length(255)]
 
 
 @dataclass(frozen=True, slots=True)

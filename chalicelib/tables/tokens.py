@@ -11,7 +11,7 @@ from hashlib import sha256
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.storage.base import Check, Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
 
 COOKIE = "cookie"
 """A session named by a cookie."""
@@ -64,10 +64,6 @@ class Token(Table):
     @classmethod
     def by_hash(cls, token_hash: str) -> Key:
         return Key(cls, token_hash)
-
-    @classmethod
-    def is_unspent(cls, token_hash: str, kind: str, now: int) -> Check:
-        return Check(cls.by_hash(token_hash), cls.unspent(kind, now))
 
     @classmethod
     def unspent(cls, kind: str, now: int) -> Condition:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, AdministratorBody
 from chalicelib.crypto import private_keys
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Invalid, Refusal
@@ -42,7 +44,7 @@ def _answer(event: Mapping[str, Any]) -> dict[str, Any]:
         return {"fingerprint": keys.create(host)}
     if tenants.is_founded():
         return {"link": tenants.link_again()}
-    return {"link": tenants.found(invited["username"], invited["first_name"], invited["last_name"])}
+    return {"link": tenants.found(Draft(AdministratorBody, invited).read(INVALID))}
 
 
 def _rotate(step: str) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from datetime import timedelta
 from http import HTTPStatus
 
 from app import app
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge
 from chalicelib.domain.ids import new_id
 from chalicelib.services.operator import keys, sweeper, tenants
@@ -60,8 +62,13 @@ def _sweep() -> None:
 
 
 def _found(options: Options) -> None:
+    administrator = {
+        "username": options.admin,
+        "first_name": options.first_name,
+        "last_name": options.last_name,
+    }
     try:
-        link = tenants.found(options.admin, options.first_name, options.last_name)
+        link = tenants.found(Draft(AdministratorBody, administrator).read(INVALID))
     except Refusal as refusal:
         raise CannotServe(
             f"ADMIN, FIRST_NAME and LAST_NAME do not make an administrator: {refusal.message}"

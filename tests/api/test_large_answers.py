@@ -97,6 +97,7 @@ def test_what_can_be_sent_is_sent(ada, bucket):
 
 
 def test_what_is_larger_is_answered_with_where_it_lies(ada, bucket):
+    """FT15"""
     notes(ada, TOO_MANY)
 
     response = ada.client.get(WITH_SECRETS)

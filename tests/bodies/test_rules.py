@@ -24,7 +24,6 @@ from chalicelib.bodies.rules import (
     integer,
     length_between,
     max_length,
-    min_length,
     not_empty,
     required,
     utf8,
@@ -39,7 +38,6 @@ RULES = [
     utf8_extended,
     ascii_only,
     max_length(64),
-    min_length(2),
     length_between(2, 64),
     uuid,
     in_list("a", "b"),
@@ -266,27 +264,6 @@ def test_a_field_of_a_type_without_a_rule_for_it_is_a_mistake():
         Draft(BareBody, {}).read("no")
 
 
-def test_a_list_of_bodies_is_read_row_by_row():
-    assert Draft(LineBody, [{"text": "a"}, {"text": "b"}]).read_rows("no") == [
-        LineBody("a"),
-        LineBody("b"),
-    ]
-
-
-def test_errors_of_rows_stand_under_their_positions():
-    with pytest.raises(Invalid) as refused:
-        Draft(LineBody, [{"text": "a"}, {"text": ""}]).read_rows("no")
-
-    assert refused.value.errors == {"1": {"text": {"_empty": "The text should not be empty."}}}
-
-
-@pytest.mark.parametrize("payload", [{}, {"0": {}}, "a", None, 5, [{"text": "a"}] * 3])
-def test_what_is_no_list_of_bodies_is_refused(payload):
-    """NP06."""
-    with pytest.raises(Invalid):
-        Draft(LineBody, payload).read_rows("no", limit=2)
-
-
 def test_a_draft_knows_which_members_were_sent():
     draft = Draft(LetterBody, {"gpgkey": None})
 
@@ -356,13 +333,6 @@ def test_a_list_of_numbers_holds_numbers(value, is_fine):
 )
 def test_lengths_are_bounded_on_both_sides(value, is_fine):
     assert length_between(2, 3).holds(value) is is_fine
-
-
-@pytest.mark.parametrize(
-    ("value", "is_fine"), [("ab", True), ("a", False), ("", False), (5, True), ([], False)]
-)
-def test_a_text_may_be_too_short(value, is_fine):
-    assert min_length(2).holds(value) is is_fine
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from tests.support.wire.served import PATIENCE, ROOT, Visitor, set_up, signed_in
 from tests.support.world.keys import KEYS
 
 FOUND = """
+from chalicelib.bodies.users import AdministratorBody
 from chalicelib.services.operator import keys, tenants
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
@@ -27,7 +28,7 @@ from chalicelib.storage.base import every_table
 for table in every_table():
     table.create_table(wait=False)
 keys.create_local(settings.key_folder)
-print(tenants.found("ada@example.com", "Ada", "Lovelace"))
+print(tenants.found(AdministratorBody("ada@example.com", "Ada", "Lovelace")))
 """
 """Makes a tenant as the founder does; its last word is the link of the first administrator."""
 

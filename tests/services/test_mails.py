@@ -90,6 +90,7 @@ def test_an_invitation_leaves_and_its_row_goes(letters, store, ada):
 
 
 def test_a_record_whose_row_is_gone_was_sent_before(letters, store):
+    """FT16"""
     mail = written()
     send(letters, mail)
 
@@ -293,7 +294,7 @@ def test_what_ses_refuses_counts_as_no_try(letters, store):
 
 
 def test_a_mail_does_not_leave_when_its_day_is_over(letters, store, lines, time):
-    """FT18: rows are removed some time after they have expired."""
+    """FT16, FT18: rows are removed some time after they have expired."""
     mail = written()
     time.pass_by(hours=24)
 

@@ -6,6 +6,8 @@ from contextlib import suppress
 
 import pytest
 
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.services.operator import tenants
 from tests.support.faults import hooks
@@ -19,8 +21,13 @@ from tests.support.world.keys import KEYS
 pytestmark = pytest.mark.usefixtures("store")
 
 
+def administrator(username: str, first_name: str) -> AdministratorBody:
+    sent = {"username": username, "first_name": first_name, "last_name": "Lovelace"}
+    return Draft(AdministratorBody, sent).read(INVALID)
+
+
 def found(name: str = "ada") -> str:
-    return tenants.found(f"{name}@example.com", name.title(), "Lovelace")
+    return tenants.found(administrator(f"{name}@example.com", name.title()))
 
 
 def test_the_first_administrator_sets_up_and_invites(store):
@@ -64,7 +71,7 @@ def test_a_founder_has_an_address_and_a_name(digest, username, first_name):
     before = digest()
 
     with pytest.raises(Invalid):
-        tenants.found(username, first_name, "Lovelace")
+        tenants.found(administrator(username, first_name))
 
     assert digest() == before
 

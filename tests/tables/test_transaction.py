@@ -437,7 +437,7 @@ def test_an_expired_row_that_is_still_there_does_not_count(store, time):
     Token("old", kind="login", expires=time.timestamp).save()
 
     with pytest.raises(Stale), Transaction() as tx:
-        tx.require(Token.is_unspent("old", "login", time.timestamp))
+        tx.require(Check(Token.by_hash("old"), Token.unspent("login", time.timestamp)))
 
     assert not Token.get("old").is_live("login", time.timestamp)
     assert Token.get("old").is_live("login", time.timestamp - 1)
