@@ -27,7 +27,7 @@ MOST_PERMISSIONS = 1_000
 MOST_SECRETS = 10_000
 
 Row = TypeVar("Row")
-Rows = Mapping[str, Mapping[str, Any]]
+SentRows = Mapping[str, Mapping[str, Any]]
 """Rows as they were sent, each by the position that a refusal of it names."""
 _TYPES = in_list(*(int(each) for each in PermissionType))
 _AS_TEXT = {str(int(each)): int(each) for each in PermissionType}
@@ -85,7 +85,7 @@ class SimulationBody:
     permissions: Annotated[list[PermissionRow] | None, meant()] = None
 
 
-def permission_rows(draft: Draft[Any]) -> Rows:
+def permission_rows(draft: Draft[Any]) -> SentRows:
     """The rows of `permissions`, in order."""
     sent = draft.members.get("permissions")
     rows = _rows(sent, "The permissions data array keys must be integers.")
@@ -94,7 +94,7 @@ def permission_rows(draft: Draft[Any]) -> Rows:
     return _at_most(MOST_PERMISSIONS, rows)
 
 
-def secret_rows(draft: Draft[Any]) -> Rows:
+def secret_rows(draft: Draft[Any]) -> SentRows:
     """The rows of `secrets`, in order. What is no object is a row without members."""
     rows = _rows(draft.members.get("secrets"), INVALID)
     if rows is None:
@@ -126,7 +126,7 @@ def _rows(sent: Any, not_numbered: str) -> dict[str, Any] | None:
     return {str(at): row for at, row in enumerate(sent)} if isinstance(sent, list) else None
 
 
-def _at_most(limit: int, rows: dict[str, Any]) -> Rows:
+def _at_most(limit: int, rows: dict[str, Any]) -> SentRows:
     if len(rows) > limit:
         raise TooLarge(f"A request may have at most {limit} of these rows.")
     return rows

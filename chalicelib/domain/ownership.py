@@ -9,7 +9,7 @@ from chalicelib.domain.permissions import PermissionType
 
 AccessList = Mapping[str, PermissionType]
 """Who may do what with an item, by holder: a user or a group."""
-Members = Mapping[str, bool]
+Managing = Mapping[str, bool]
 """Who belongs to a group, each with whether they manage it."""
 
 
@@ -41,11 +41,11 @@ def with_owners(access: AccessList, owners: Collection[str]) -> AccessList:
     return {**access, **dict.fromkeys(owners, PermissionType.OWNER)}
 
 
-def is_only_member(user: str, members: Members) -> bool:
+def is_only_member(user: str, members: Managing) -> bool:
     return set(members) == {user}
 
 
-def is_only_manager(user: str, members: Members) -> bool:
+def is_only_manager(user: str, members: Managing) -> bool:
     """Whether the user manages a group that has other members, none of whom manages it."""
     managers = {member for member, manages in members.items() if manages}
     return managers == {user} and not is_only_member(user, members)

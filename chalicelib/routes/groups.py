@@ -9,7 +9,7 @@ from chalicelib.bodies.groups import GroupBody, GroupUpdateBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.groups import group_dry_runs, group_lists, group_updates, groups
 from chalicelib.services.groups.group_dry_runs import DryRun
-from chalicelib.services.groups.group_lists import Details, Found, Wanted
+from chalicelib.services.groups.group_lists import Details, Found, WantedGroups
 from chalicelib.views import groups as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import ids
@@ -45,7 +45,7 @@ ALIASES = {
 )
 def index(actor: Actor, query: Query) -> list[views.DetailedGroupJson]:
     """List all groups."""
-    wanted = Wanted(
+    wanted = WantedGroups(
         users=frozenset(query.filter("has-users") or ()),
         managers=frozenset(query.filter("has-managers") or ()),
     )

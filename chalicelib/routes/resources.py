@@ -13,12 +13,12 @@ from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services.access.disclosure import Undisclosed, disclose
 from chalicelib.services.items import resource_lists, resource_updates, resources
-from chalicelib.services.items.resource_lists import Permission, Wanted
-from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.resource_lists import HeldPermission, WantedResources
+from chalicelib.services.items.resources import SeenResource
 from chalicelib.services.items.trees import OwnTrees
 from chalicelib.services.sharing import permissions
 from chalicelib.views import resources as views
-from chalicelib.views.holders import Holders
+from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either, flag, ids, one_id, one_of
@@ -152,8 +152,8 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
     resources.delete(actor, resource_id)
 
 
-def _wanted(query: Query) -> Wanted:
-    return Wanted(
+def _wanted(query: Query) -> WantedResources:
+    return WantedResources(
         ids=query.filter("has-id"),
         parents=query.filter("has-parent"),
         is_favorite=query.filter("is-favorite"),
@@ -184,12 +184,12 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
 
 def _shown(
     query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed]
-) -> Callable[[Seen, Permission], views.ResourceJson]:
+) -> Callable[[SeenResource, HeldPermission], views.ResourceJson]:
     """Makes a resource with the members the client asked for, but for holders and `secrets`."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
     has_permission, has_secret = query.contains("permission"), query.contains("secret")
 
-    def shown(seen: Seen, permission: Permission) -> views.ResourceJson:
+    def shown(seen: SeenResource, permission: HeldPermission) -> views.ResourceJson:
         made = views.resource(seen)
         if not made["personal"]:
             trees.note(seen.row)
@@ -231,7 +231,7 @@ def _with_holders(page: Sequence[views.ResourceJson], query: Query) -> Sequence[
     if not members:
         return page
     found = permissions.read_holders(_users_in(page, query), _groups_in(page, query))
-    holders = Holders.of(found.users, found.groups)
+    holders = ShownHolders.of(found.users, found.groups)
     for shown in page:
         for add in members:
             add(holders, shown)
@@ -258,14 +258,14 @@ def _permitted(page: Sequence[views.ResourceJson], aro: str) -> set[str]:
     return {each["aro_foreign_key"] for each in held if each["aro"] == aro}
 
 
-def _changed(actor: Actor, seen: Seen) -> views.ChangedResourceJson:
+def _changed(actor: Actor, seen: SeenResource) -> views.ChangedResourceJson:
     shown, trees = views.changed(seen, _strongest(actor, seen)), OwnTrees(actor)
     trees.note(seen.row)
     _mark([shown], trees.personal_now([shown["id"]]))
     return shown
 
 
-def _strongest(actor: Actor, seen: Seen) -> Permission:
+def _strongest(actor: Actor, seen: SeenResource) -> HeldPermission:
     found = resource_lists.strongest(resource_lists.holders_of(actor), seen.row)
     if found is None:
         raise NotFound(resources.MISSING)

@@ -13,7 +13,7 @@ from chalicelib.views import gpgkeys
 from chalicelib.views import permissions as permission_views
 from chalicelib.views import share as views
 from chalicelib.views import users as user_views
-from chalicelib.views.holders import Holders
+from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import PermissionJson
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import search
@@ -43,7 +43,8 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> list[Permission
     row, found = permissions.view(
         actor, resource_id, with_users=with_users, with_groups=with_groups
     )
-    shown, holders = permission_views.permissions_of(row), Holders.of(found.users, found.groups)
+    shown = permission_views.permissions_of(row)
+    holders = ShownHolders.of(found.users, found.groups)
     if with_users:
         is_whole = query.contains("user.profile")
         permission_views.add_users(shown, holders.with_profile if is_whole else holders.users)

@@ -13,7 +13,7 @@ from chalicelib.domain.folding import folded
 from chalicelib.services.sign_in import recovery
 from chalicelib.services.users import user_edits, user_lists, users
 from chalicelib.services.users.people import Person
-from chalicelib.services.users.user_lists import Wanted
+from chalicelib.services.users.user_lists import WantedUsers
 from chalicelib.views import gpgkeys
 from chalicelib.views import users as views
 from chalicelib.web import access
@@ -166,8 +166,8 @@ def _sorted(found: list[views.ListedPerson], query: Query) -> list[views.ListedP
     return found
 
 
-def _wanted(query: Query) -> Wanted:
-    return Wanted(
+def _wanted(query: Query) -> WantedUsers:
+    return WantedUsers(
         search=query.filter("search"),
         groups=frozenset(query.filter("has-groups") or ()),
         resource_id=query.filter("has-access"),

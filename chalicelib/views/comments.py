@@ -11,7 +11,7 @@ import orjson
 from chalicelib.domain.ids import UserId
 from chalicelib.storage.base import RawRow
 from chalicelib.tables.users import User
-from chalicelib.views.holders import HolderJson, Holders
+from chalicelib.views.holders import HolderJson, ShownHolders
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -60,7 +60,7 @@ def threads(
     Replies may go deeper than an encoder follows. So each comment is encoded alone, and the
     brackets between them are set here.
     """
-    users = Holders.of(authors).with_profile
+    users = ShownHolders.of(authors).with_profile
     return orjson.Fragment(b"[" + b"".join(_texts(rows, users, sorted(members))) + b"]")
 
 

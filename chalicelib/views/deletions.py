@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.services.deletion.departures import Obstacles
-from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.resources import SeenResource
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.resources import Resource
 from chalicelib.views import group_briefs
@@ -14,7 +14,7 @@ from chalicelib.views import groups as group_views
 from chalicelib.views import resources as resource_views
 from chalicelib.views.group_briefs import GroupJson
 from chalicelib.views.groups import DetailedGroupJson
-from chalicelib.views.holders import Holders
+from chalicelib.views.holders import ShownHolders
 from chalicelib.views.resources import PlainResourceJson, ResourceJson
 
 _MEMBERS = (group_views.MEMBERS, group_views.MEMBER, group_views.MEMBER_PROFILE)
@@ -57,7 +57,7 @@ def _causes(found: Obstacles) -> CausesJson:
     if found.groups.groups:
         causes["groups"] = {"sole_manager": group_views.listed(found.groups, _MEMBERS)}
     if found.resources:
-        holders = Holders.of(found.holders.users, found.holders.groups)
+        holders = ShownHolders.of(found.holders.users, found.holders.groups)
         owned = [_owned(row, holders) for row in found.resources]
         for shown in owned:
             shown["personal"] = shown["id"] in found.personal
@@ -65,7 +65,7 @@ def _causes(found: Obstacles) -> CausesJson:
     return causes
 
 
-def _owned(row: Resource, holders: Holders) -> ResourceJson:
+def _owned(row: Resource, holders: ShownHolders) -> ResourceJson:
     shown = resource_views.resource(_in_no_folder(row))
     resource_views.add_permissions(_in_no_folder(row), shown)
     resource_views.add_permission_users(holders, shown)
@@ -79,6 +79,6 @@ def _plain(row: Resource) -> PlainResourceJson:
     return cast(PlainResourceJson, plain)
 
 
-def _in_no_folder(row: Resource) -> Seen:
+def _in_no_folder(row: Resource) -> SeenResource:
     """A resource as a user who does not hold it sees it: it has no place in their tree."""
-    return Seen(row.serialize(), {"place": {"S": ROOT}})
+    return SeenResource(row.serialize(), {"place": {"S": ROOT}})

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.services.groups.group_dry_runs import DryRun
-from chalicelib.services.groups.group_lists import Found, Seen
+from chalicelib.services.groups.group_lists import Found, SeenGroup
 from chalicelib.storage.base import RawRow
 from chalicelib.views import gpgkeys as gpgkey_views
 from chalicelib.views import group_briefs
@@ -140,7 +140,7 @@ class _Users:
 
 
 def _detailed(
-    seen: Seen,
+    seen: SeenGroup,
     users: _Users,
     own: Mapping[str, MembershipJson],
     contained: Collection[str],

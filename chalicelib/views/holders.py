@@ -20,7 +20,7 @@ class HolderJson(UserJson):
 
 
 @dataclass(frozen=True, slots=True)
-class Holders:
+class ShownHolders:
     """Each made once for a whole list, by identifier."""
 
     users: dict[str, UserJson]
@@ -32,7 +32,7 @@ class Holders:
         cls,
         users: Mapping[UserId, User],
         groups: Mapping[GroupId, Group] = MappingProxyType({}),
-    ) -> Holders:
+    ) -> ShownHolders:
         rows = {str(user_id): user.serialize() for user_id, user in users.items()}
         brief = {user_id: user_views.brief_of(row) for user_id, row in rows.items()}
         return cls(

@@ -9,7 +9,7 @@ from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.access.disclosure import Disclosed
-from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.resources import SeenResource
 from chalicelib.storage.base import RawRow
 from chalicelib.tables.holdings import ROOT
 from chalicelib.views import favorites as favorite_views
@@ -17,7 +17,7 @@ from chalicelib.views import permissions as permission_views
 from chalicelib.views import resource_types as type_views
 from chalicelib.views import secrets as secret_views
 from chalicelib.views.favorites import FavoriteJson
-from chalicelib.views.holders import Holders
+from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import PermissionJson, permission_of, permissions_of
 from chalicelib.views.resource_types import ResourceTypeJson
 from chalicelib.views.secrets import SecretJson
@@ -72,15 +72,15 @@ class ChangedResourceJson(ResourceJson):
     data: str
 
 
-Contained = Callable[[Seen, ResourceJson], None]
+Contained = Callable[[SeenResource, ResourceJson], None]
 """Adds a member that a client asked for to a resource."""
 
 
-ContainedHolders = Callable[[Holders, ResourceJson], None]
+ContainedHolders = Callable[[ShownHolders, ResourceJson], None]
 """Adds users or groups that a client asked for to a resource."""
 
 
-def resource(seen: Seen) -> ResourceJson:
+def resource(seen: SeenResource) -> ResourceJson:
     """A resource with what all clients need of it, in the members of its format."""
     row = seen.row
     permissions = row["permissions"]["M"]
@@ -109,14 +109,14 @@ def resource(seen: Seen) -> ResourceJson:
     return shown
 
 
-def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
+def changed(seen: SeenResource, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     """The answer to a creation or an update, which contains all that is the caller's.
 
     The specification shows a secret here and clients read a resource: so it is a resource
     that also has the members of the caller's secret.
     """
     shown = resource(seen)
-    holders = Holders.of(seen.users)
+    holders = ShownHolders.of(seen.users)
     add_creator(holders, shown)
     add_modifier(holders, shown)
     add_favorite(seen, shown)
@@ -132,7 +132,7 @@ def changed(seen: Seen, permission: tuple[str, RawRow]) -> ChangedResourceJson:
     }
 
 
-def begin_secrets(_: Seen, shown: ResourceJson) -> None:
+def begin_secrets(_: SeenResource, shown: ResourceJson) -> None:
     """None, until one is disclosed (`add_secret`)."""
     shown["secrets"] = []
 
@@ -142,38 +142,38 @@ def add_secret(disclosed: Disclosed | None, shown: ResourceJson) -> None:
         shown["secrets"].append(secret_views.secret(disclosed))
 
 
-def add_favorite(seen: Seen, shown: ResourceJson) -> None:
+def add_favorite(seen: SeenResource, shown: ResourceJson) -> None:
     is_marked = "favorite_id" in seen.holding
     shown["favorite"] = favorite_views.favorite(seen.holding) if is_marked else None
 
 
-def add_creator(holders: Holders, shown: ResourceJson) -> None:
+def add_creator(holders: ShownHolders, shown: ResourceJson) -> None:
     shown["creator"] = holders.users.get(shown["created_by"])
 
 
-def add_modifier(holders: Holders, shown: ResourceJson) -> None:
+def add_modifier(holders: ShownHolders, shown: ResourceJson) -> None:
     shown["modifier"] = holders.users.get(shown["modified_by"])
 
 
-def add_resource_type(_: Seen, shown: ResourceJson) -> None:
+def add_resource_type(_: SeenResource, shown: ResourceJson) -> None:
     kind = resource_types.BY_ID[ResourceTypeId(shown["resource_type_id"])]
     shown["resource_type"] = type_views.described(kind, dialect.longest_name)
 
 
-def add_tags(_: Seen, shown: ResourceJson) -> None:
+def add_tags(_: SeenResource, shown: ResourceJson) -> None:
     """None, since there are no tags yet; who asks for them is answered all the same."""
     shown["tags"] = []
 
 
-def add_permissions(seen: Seen, shown: ResourceJson) -> None:
+def add_permissions(seen: SeenResource, shown: ResourceJson) -> None:
     shown["permissions"] = permissions_of(seen.row)
 
 
-def add_permission_users(holders: Holders, shown: ResourceJson) -> None:
+def add_permission_users(holders: ShownHolders, shown: ResourceJson) -> None:
     permission_views.add_users(shown["permissions"], holders.with_profile)
 
 
-def add_permission_groups(holders: Holders, shown: ResourceJson) -> None:
+def add_permission_groups(holders: ShownHolders, shown: ResourceJson) -> None:
     permission_views.add_groups(shown["permissions"], holders.groups)
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain.ownership import (
     AccessList,
-    Members,
+    Managing,
     fates,
     is_only_manager,
     is_only_member,
@@ -33,7 +33,7 @@ items = st.dictionaries(st.sampled_from("abcd"), lists, max_size=4)
 class Naive:
     """A user who goes, in the words of the catalogue."""
 
-    def __init__(self, teams: dict[str, Members]) -> None:
+    def __init__(self, teams: dict[str, Managing]) -> None:
         self.only_member = {g for g, members in teams.items() if list(members) == [HE]}
         self.only_manager = {
             g

@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.resources import SeenResource
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.views import resources as views
 from chalicelib.views import secrets as secret_views
-from chalicelib.views.holders import Holders
+from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permissions_of
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -27,7 +27,9 @@ V5 = {"metadata", "metadata_key_id", "metadata_key_type"}
 METADATA = {"metadata": "pgp", "metadata_key_id": "key", "metadata_key_type": "user_key"}
 
 
-def seen(*, place: str = "root", aros: str = "User", favorite: str | None = None, **fields) -> Seen:
+def seen(
+    *, place: str = "root", aros: str = "User", favorite: str | None = None, **fields
+) -> SeenResource:
     kinds = aros.split()
     row = Resource(
         "resource",
@@ -44,7 +46,7 @@ def seen(*, place: str = "root", aros: str = "User", favorite: str | None = None
     )
     holding = Holding("holder0", "resource", place=place, favorite_id=favorite)
     holding.favorite_created = NOW if favorite else None
-    return Seen(row.serialize(), holding.serialize())
+    return SeenResource(row.serialize(), holding.serialize())
 
 
 def test_a_resource_in_clear_has_the_members_of_its_format():
@@ -119,7 +121,7 @@ def with_favorite(each):
 
 
 def test_a_creator_who_is_gone_is_null():
-    shown, nobody = views.resource(seen()), Holders.of({})
+    shown, nobody = views.resource(seen()), ShownHolders.of({})
     views.add_creator(nobody, shown)
     views.add_modifier(nobody, shown)
 

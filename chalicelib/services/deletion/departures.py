@@ -21,7 +21,7 @@ from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services.access import memberships
-from chalicelib.services.groups.group_lists import Found, Seen
+from chalicelib.services.groups.group_lists import Found, SeenGroup
 from chalicelib.services.items import trees
 from chalicelib.services.sharing.permissions import Holders, read_holders
 from chalicelib.storage import reading
@@ -201,5 +201,7 @@ def obstacles(
 
 def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:
     """Groups as they are shown with their members."""
-    seen = [Seen(group.serialize(), [m.serialize() for m in members]) for group, members in groups]
+    seen = [
+        SeenGroup(group.serialize(), [m.serialize() for m in members]) for group, members in groups
+    ]
     return Found(seen, users={id_: user.serialize() for id_, user in holders.users.items()})

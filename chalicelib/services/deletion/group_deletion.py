@@ -35,7 +35,7 @@ BLOCKED = (
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaving:
+class _GroupDeletion:
     """A group, its members, and the items it leaves."""
 
     group: Group
@@ -58,9 +58,9 @@ class _Leaving:
 
 def dry_run(actor: Actor, group: str) -> Sequence[Resource]:
     """Return what the group has access to, if it can be deleted; and do nothing."""
-    leaving = _read(_require_deletable(actor, group))
-    leaving.require_free()
-    return [item for page in leaving.departure.pages() for item in page.values()]
+    deletion = _read(_require_deletable(actor, group))
+    deletion.require_free()
+    return [item for page in deletion.departure.pages() for item in page.values()]
 
 
 def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
@@ -70,11 +70,11 @@ def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
     change. It rests on the version of the group, which answers for its members and items,
     and on the rows of the members, who have no other way to these meanwhile.
     """
-    leaving = _read(_require_deletable(actor, group))
-    leaving = replace(leaving, departure=leaving.departure.transferred(draft))
-    leaving.require_free()
-    _write(actor, leaving)
-    audit.succeeded("deletion", actor, leaving.group.id)
+    deletion = _read(_require_deletable(actor, group))
+    deletion = replace(deletion, departure=deletion.departure.transferred(draft))
+    deletion.require_free()
+    _write(actor, deletion)
+    audit.succeeded("deletion", actor, deletion.group.id)
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:
@@ -92,7 +92,7 @@ def _require_deletable(actor: Actor, group: str) -> Group:
     return row
 
 
-def _read(group: Group) -> _Leaving:
+def _read(group: Group) -> _GroupDeletion:
     """Read what the version of the group answers for; the group itself was read before."""
     members, item_ids = reading.together(
         partial(Membership.in_group, group.id), partial(GroupItem.ids_of, group.id)
@@ -100,25 +100,25 @@ def _read(group: Group) -> _Leaving:
     user_ids = [member.user_id for member in members]
     departure, rows = departures.read([group.id], item_ids, *map(User.by_id, user_ids))
     users = people.among(rows, user_ids)
-    return _Leaving(group, users, departure)
+    return _GroupDeletion(group, users, departure)
 
 
-def _write(actor: Actor, leaving: _Leaving) -> None:
-    group = leaving.group
+def _write(actor: Actor, deletion: _GroupDeletion) -> None:
+    group = deletion.group
     with Change(group, _deleted(actor, group)) as tx:
         if actor.is_admin:
             tx.require(User.is_administrator(actor.id, clock.now()))
         tx.delete(Claim.group(group.name, group.id))
         tx.create(ActionLog.of(group.id, "Groups.deleted", actor.id, actor.caller))
-        for user_id, user in leaving.users.items():
+        for user_id, user in deletion.users.items():
             tx.then_update(user, *User.no_membership(group.id))
             tx.then_delete(Membership.of(group.id, user_id))
 
         def take_away(items: Items) -> None:
-            for user_id, item_id in leaving.lost(items):
+            for user_id, item_id in deletion.lost(items):
                 tx.then_delete(Holding.of(user_id, item_id))
 
-        leaving.departure.write(tx, take_away)
+        deletion.departure.write(tx, take_away)
 
 
 def _deleted(actor: Actor, group: Group) -> Group:

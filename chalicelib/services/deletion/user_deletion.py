@@ -14,7 +14,7 @@ from chalicelib.domain import audit, clock, ownership
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
-from chalicelib.domain.ownership import Members
+from chalicelib.domain.ownership import Managing
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure
 from chalicelib.services.users import administrators, avatars, people
@@ -37,7 +37,7 @@ _SOLE_OWNER = "They are the only owner of items that others have access to: hand
 
 
 @dataclass(frozen=True, slots=True)
-class _Leaving:
+class _UserDeletion:
     """A user, their groups with the members, and the items they leave."""
 
     user: User
@@ -64,7 +64,7 @@ class _Leaving:
         """The groups that nobody else belongs to: they are deleted with the user."""
         return [group for id_, group in self.groups.items() if id_ in self.departure.gone]
 
-    def transferred(self, draft: Draft[Any]) -> _Leaving:
+    def transferred(self, draft: Draft[Any]) -> _UserDeletion:
         """The same with the managers and owners that a client names."""
         managed = self._with_managers(transfers.managers(draft))
         return replace(managed, departure=managed.departure.transferred(draft))
@@ -80,7 +80,7 @@ class _Leaving:
         members = [(group, self.members[GroupId(group.id)]) for group in groups]
         raise Blocked(" ".join(sentences), departures.obstacles(resources, members, self.lonely))
 
-    def _with_managers(self, entries: Entries) -> _Leaving:
+    def _with_managers(self, entries: Entries) -> _UserDeletion:
         """The same with a manager for each group that lacks one, and for no other."""
         if not entries:
             return self
@@ -111,10 +111,10 @@ def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
     stored = _find(_require_deletable(actor, user))
     _read(stored).transferred(draft).require_free()
     with operations.begun(stored) as begun:
-        leaving = _read(begun.row).transferred(draft)
-        leaving.require_free()
+        deletion = _read(begun.row).transferred(draft)
+        deletion.require_free()
         with avatars.removed(begun.row):
-            _write(actor, leaving, begun)
+            _write(actor, deletion, begun)
     audit.succeeded("deletion", actor, stored.id)
 
 
@@ -136,7 +136,7 @@ def _find(user_id: UserId) -> User:
     return user
 
 
-def _read(user: User) -> _Leaving:
+def _read(user: User) -> _UserDeletion:
     """Read what the user has: their groups before the members, their holdings before the items.
 
     The items of a group are theirs as well, also those that are about to be shared with it.
@@ -153,7 +153,7 @@ def _read(user: User) -> _Leaving:
     departure, _ = departures.read({user_id, *lonely}, held)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
-    return _Leaving(user, groups, members, held, departure)
+    return _UserDeletion(user, groups, members, held, departure)
 
 
 def _members_and_items_of(
@@ -169,12 +169,12 @@ def _members_and_items_of(
     return dict(zip(groups, found, strict=False)), shared
 
 
-def _managing(members: Sequence[Membership]) -> Members:
+def _managing(members: Sequence[Membership]) -> Managing:
     return {each.user_id: each.is_admin for each in members}
 
 
-def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
-    user = leaving.user
+def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User]) -> None:
+    user = deletion.user
     with Change(user, _deleted(user), within=begun) as tx:
         tx.require(Check(user.key, user.as_read(*unversioned.names(User))))
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -184,9 +184,9 @@ def _write(actor: Actor, leaving: _Leaving, begun: Begun[User]) -> None:
         if user.gpgkey_id:
             tx.update(Gpgkey.by_id(user.gpgkey_id), *Gpgkey.deletion(), provided=Gpgkey.present())
         tx.create(ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller))
-        _write_groups(tx, actor, leaving)
-        leaving.departure.write(tx)
-        for item_id in leaving.held:
+        _write_groups(tx, actor, deletion)
+        deletion.departure.write(tx)
+        for item_id in deletion.held:
             tx.then_delete(Holding.of(UserId(user.id), item_id))
 
 
@@ -208,14 +208,14 @@ def _deleted(user: User) -> User:
     return deleted
 
 
-def _write_groups(tx: Change, actor: Actor, leaving: _Leaving) -> None:
+def _write_groups(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
     """Remove the user from their groups: some are deleted too, others get new managers."""
-    for group_id in leaving.groups:
-        tx.then_delete(Membership.of(group_id, leaving.user.id))
-    for group in leaving.lonely:
+    for group_id in deletion.groups:
+        tx.then_delete(Membership.of(group_id, deletion.user.id))
+    for group in deletion.lonely:
         tx.then_delete(Claim.group(group.name, group.id))
         tx.then_update(group, *group.deletion(actor.id))
-    _promote(tx, leaving.promoted)
+    _promote(tx, deletion.promoted)
 
 
 def _promote(tx: Change, memberships: Sequence[Membership]) -> None:

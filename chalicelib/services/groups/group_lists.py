@@ -28,7 +28,7 @@ NO_ID = "The group id is not valid."
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedGroups:
     """Which groups somebody asks for; all that is set must hold."""
 
     users: frozenset[str] = frozenset()
@@ -49,7 +49,7 @@ class Details:
     modifier: bool = False
 
 
-class Seen(NamedTuple):
+class SeenGroup(NamedTuple):
     row: RawRow
     members: Sequence[RawRow] = ()
     """Its memberships, where they have been read."""
@@ -59,14 +59,14 @@ class Seen(NamedTuple):
 class Found:
     """Groups, and what is shown with them as far as it has been read."""
 
-    groups: Sequence[Seen]
+    groups: Sequence[SeenGroup]
     own: RawRow | None = None
     """The row of the caller, which has their memberships."""
     users: Mapping[str, RawRow] = field(default_factory=dict)
     gpgkeys: Mapping[str, RawRow] = field(default_factory=dict)
 
 
-def search(actor: Actor, wanted: Wanted, details: Details) -> Found:
+def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
     """Return the groups somebody asks for, by name."""
     asked = [User.by_id(user_id) for user_id in wanted.users | wanted.managers]
     claims, rows = reading.together(
@@ -100,7 +100,7 @@ def _own(actor: Actor, details: Details) -> list[Key]:
     return [User.by_id(actor.id)] if details.own else []
 
 
-def _narrowed(ids: Iterable[str], wanted: Wanted, rows: Rows) -> list[str]:
+def _narrowed(ids: Iterable[str], wanted: WantedGroups, rows: Rows) -> list[str]:
     """Those of the groups that are wanted, by what is stored of the users who are asked for."""
     theirs: list[AbstractSet[str]] = [
         _memberships_of(rows, user_id).keys() for user_id in wanted.users
@@ -122,7 +122,7 @@ def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
 
 def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
     members = memberships.shown(groups) if details.members else [()] * len(groups)
-    seen = [Seen(*each) for each in zip(groups, members, strict=True)]
+    seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
     users, *_ = reading.together(
         partial(_by_id, User, _users_in(seen, details)), *([is_whole] if details.members else [])
@@ -131,7 +131,7 @@ def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details
     return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
 
 
-def _users_in(seen: Iterable[Seen], details: Details) -> Iterator[str]:
+def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
     for row, members in seen:
         if details.modifier:
             yield row["modified_by"]["S"]

@@ -9,7 +9,7 @@ from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, ref
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
-from chalicelib.services.groups.group_lists import Seen
+from chalicelib.services.groups.group_lists import SeenGroup
 from chalicelib.storage.base import Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
@@ -115,10 +115,10 @@ def erase(tx: Change, group_id: GroupId, user: User) -> None:
     tx.then_delete(Membership.of(group_id, UserId(user.id)))
 
 
-def seen(group: Group, roster: Roster) -> Seen:
+def seen(group: Group, roster: Roster) -> SeenGroup:
     """A group as it is shown with these members."""
     rows = [_row(GroupId(group.id), *each).serialize() for each in roster.items()]
-    return Seen(group.serialize(), rows)
+    return SeenGroup(group.serialize(), rows)
 
 
 def _row(group_id: GroupId, user_id: UserId, belonging: Belonging) -> Membership:

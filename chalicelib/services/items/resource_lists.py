@@ -16,7 +16,7 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items.resource_rules import TYPES, deleted_types
-from chalicelib.services.items.resources import Seen
+from chalicelib.services.items.resources import SeenResource
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
@@ -26,14 +26,14 @@ from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")
-Permission = tuple[str, RawRow]
+HeldPermission = tuple[str, RawRow]
 """One entry of an access list: the holder, and the permission as it is in the row."""
 MOST_PLACES = 5
 """Folders that are asked for one by one; for more, all that a user holds is read once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedResources:
     """Which of the resources they may see a user asks for; all that is set must hold."""
 
     ids: Collection[str] | None = None
@@ -49,8 +49,8 @@ class Wanted:
 
 def search(
     actor: Actor,
-    wanted: Wanted,
-    show: Callable[[Seen, Permission], Shown],
+    wanted: WantedResources,
+    show: Callable[[SeenResource, HeldPermission], Shown],
     *,
     with_secrets: bool,
 ) -> list[Shown]:
@@ -73,7 +73,7 @@ def search(
             return None
         if not _is_wanted(row, permission[1], wanted):
             return None
-        seen = Seen(row, holdings[row["id"]["S"]])
+        seen = SeenResource(row, holdings[row["id"]["S"]])
         return row["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
@@ -88,9 +88,9 @@ def holders_of(actor: Actor) -> tuple[str, ...]:
     return (actor.id, *actor.groups)
 
 
-def strongest(holders: Sequence[str], row: RawRow) -> Permission | None:
+def strongest(holders: Sequence[str], row: RawRow) -> HeldPermission | None:
     """The strongest permission that one of these has, and who; the first of equals."""
-    best: Permission | None = None
+    best: HeldPermission | None = None
     permissions = row["permissions"]["M"]
     for holder in holders:
         entry = permissions.get(holder)
@@ -109,7 +109,7 @@ def _is_owner(permission: RawRow) -> bool:
 
 def _all_holdings(
     actor: Actor,
-    wanted: Wanted,
+    wanted: WantedResources,
     with_secrets: bool,  # noqa: FBT001
 ) -> dict[ResourceId, HoldingRow]:
     """What the actor holds, also by changes of their groups that are yet to be carried out.
@@ -125,7 +125,7 @@ def _all_holdings(
 
 def _holdings_by_item(
     actor: Actor,
-    wanted: Wanted,
+    wanted: WantedResources,
     with_secrets: bool,  # noqa: FBT001
 ) -> dict[ResourceId, HoldingRow]:
     """The actor's holdings that match what they ask for, by the resource of each."""
@@ -136,7 +136,7 @@ def _holdings_by_item(
     }
 
 
-def _holdings(actor: Actor, wanted: Wanted, with_secrets: bool) -> Iterator[HoldingRow]:  # noqa: FBT001
+def _holdings(actor: Actor, wanted: WantedResources, with_secrets: bool) -> Iterator[HoldingRow]:  # noqa: FBT001
     """The actor's holdings that may be asked for."""
     if wanted.ids is not None:
         yield from _holdings_of(actor, wanted.ids)
@@ -156,7 +156,7 @@ def _holdings_of(actor: Actor, ids: Collection[str]) -> Iterator[HoldingRow]:
     yield from (row for row in found if row is not None)
 
 
-def _is_held_so(holding: HoldingRow, wanted: Wanted) -> bool:
+def _is_held_so(holding: HoldingRow, wanted: WantedResources) -> bool:
     if holding["kind"]["S"] != RESOURCE:
         return False
     if wanted.is_favorite is not None and ("favorite_id" in holding) != wanted.is_favorite:
@@ -167,7 +167,7 @@ def _is_held_so(holding: HoldingRow, wanted: Wanted) -> bool:
     return (None if place == ROOT else place) in wanted.parents
 
 
-def _is_wanted(row: RawRow, permission: RawRow, wanted: Wanted) -> bool:
+def _is_wanted(row: RawRow, permission: RawRow, wanted: WantedResources) -> bool:
     if row["deleted"]["BOOL"]:
         return False
     if wanted.is_owned_by_me and not _is_owner(permission):

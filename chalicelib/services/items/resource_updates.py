@@ -15,7 +15,7 @@ from chalicelib.domain.resource_types import Format
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import resource_rules
-from chalicelib.services.items.resources import Loaded, Seen, describe, load, stamp
+from chalicelib.services.items.resources import Loaded, SeenResource, describe, load, stamp
 from chalicelib.services.metadata import metadata_settings
 from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
@@ -30,7 +30,7 @@ Secrets = Mapping[UserId, Mapping[str, Any]]
 """The new secret of each user, as the attributes of their holding."""
 
 
-def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
+def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenResource:
     """Change a resource, and with it, where they are sent, the secrets of all with access.
 
     Metadata and secrets come from one request: both are written under the version the
@@ -55,7 +55,7 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> Seen:
     _write(actor, loaded, changed, secrets, members, grant, log)
     holding = _renewed(loaded.seen.holding, secrets.get(actor.id))
     users = people.among(rows, [key.hash_key for key in shown])
-    return Seen(changed.serialize(), holding, users).disclosed_by(log)
+    return SeenResource(changed.serialize(), holding, users).disclosed_by(log)
 
 
 def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:

@@ -40,7 +40,7 @@ from chalicelib.tables.users import User
 MISSING = "The resource does not exist."
 
 
-class Seen(NamedTuple):
+class SeenResource(NamedTuple):
     """A resource as one user sees it: its row, and their holding of it.
 
     A tuple, since a list makes thousands.
@@ -56,7 +56,7 @@ class Seen(NamedTuple):
     def undisclosed(self) -> Undisclosed:
         return Undisclosed(self.row.get("secret_revision"), self.holding)
 
-    def disclosed_by(self, change: ActionLog) -> Seen:
+    def disclosed_by(self, change: ActionLog) -> SeenResource:
         """The same with the secret, for who has just made this change of it."""
         return self._replace(secret=disclosure.logged_by(change).disclose(self.undisclosed))
 
@@ -67,7 +67,7 @@ class Loaded:
 
     resource: Resource
     rows: Rows
-    seen: Seen
+    seen: SeenResource
     has_deleted_type: bool
 
     def require(self, actor: Actor, at_least: PermissionType, denied: str) -> Grant:
@@ -96,15 +96,15 @@ def load(
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
         raise NotFound(missing)
-    return Loaded(resource, rows, Seen(row, holding), has_deleted_type)
+    return Loaded(resource, rows, SeenResource(row, holding), has_deleted_type)
 
 
-def view(actor: Actor, resource_id: ResourceId) -> Seen:
+def view(actor: Actor, resource_id: ResourceId) -> SeenResource:
     """Return a resource the actor may see."""
     return load(actor, resource_id).seen
 
 
-def create(actor: Actor, draft: Draft[Any]) -> Seen:
+def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
     """Store a new resource that its creator owns.
 
     A resource is never stored without an owner, nor an owner without their secret: the
@@ -128,10 +128,10 @@ def create(actor: Actor, draft: Draft[Any]) -> Seen:
         tx.create(resource)
         tx.create(holding)
         tx.create(log)
-    return Seen(resource.serialize(), holding.row, {actor.id: creator}).disclosed_by(log)
+    return SeenResource(resource.serialize(), holding.row, {actor.id: creator}).disclosed_by(log)
 
 
-def created(actor: Actor, resource_id: ResourceId) -> Seen:
+def created(actor: Actor, resource_id: ResourceId) -> SeenResource:
     """Return a resource with the secret and the users that are shown when it is created."""
     shown = ("created_by", "modified_by")
     [seen] = with_users(
@@ -163,7 +163,9 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
 
 
-def with_users(seen: Collection[Seen], wanted: Callable[[Seen], list[str]]) -> list[Seen]:
+def with_users(
+    seen: Collection[SeenResource], wanted: Callable[[SeenResource], list[str]]
+) -> list[SeenResource]:
     """The same resources with the users' rows that are shown with them, read once each."""
     users = people.by_id(user_id for each in seen for user_id in wanted(each))
     return [each._replace(users=users) for each in seen] if users else list(seen)

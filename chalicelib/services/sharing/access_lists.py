@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import AddedPermission, ChangedPermission, Rows, read_row, refused
+from chalicelib.bodies.shares import AddedPermission, ChangedPermission, SentRows, read_row, refused
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import find_uuid, new_id
@@ -55,7 +55,7 @@ class Candidates:
         return {"aro_foreign_key": broken}
 
 
-def named(rows: Rows) -> dict[str, set[str]]:
+def named(rows: SentRows) -> dict[str, set[str]]:
     """The users and groups that rows would add, as far as they name any."""
     found: dict[str, set[str]] = {"User": set(), "Group": set()}
     for row in rows.values():
@@ -65,7 +65,7 @@ def named(rows: Rows) -> dict[str, set[str]]:
     return found
 
 
-def changed(permissions: Permissions, rows: Rows, candidates: Candidates) -> Permissions:
+def changed(permissions: Permissions, rows: SentRows, candidates: Candidates) -> Permissions:
     """Return the access list after all rows; refuse at the first that cannot be applied.
 
     An owner is left at the end: not necessarily in between.

@@ -12,7 +12,7 @@ from chalicelib.domain.folding import folded
 from chalicelib.services.access import memberships
 from chalicelib.services.users import roles, user_lists
 from chalicelib.services.users.roles import Known
-from chalicelib.services.users.user_lists import Listed, Wanted
+from chalicelib.services.users.user_lists import Listed, WantedUsers
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow
 from chalicelib.tables.claims import GROUP, Claim
@@ -44,7 +44,7 @@ def search(
     ids, groups, known = reading.together(
         user_lists.everybody, partial(Claim.of_kind, GROUP), roles.read
     )
-    wanted = Wanted(search=text, is_active=True)
+    wanted = WantedUsers(search=text, is_active=True)
     users, rows = reading.together(
         partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
     )

@@ -38,7 +38,7 @@ class Listed(NamedTuple, Generic[Shown, ShownKey]):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedUsers:
     """Which of the users they may see somebody asks for; all that is set must hold."""
 
     search: str | None = None
@@ -59,7 +59,7 @@ class Wanted:
 
 
 def search(
-    actor: Actor, wanted: Wanted, show: Callable[[RawRow, Known], Shown]
+    actor: Actor, wanted: WantedUsers, show: Callable[[RawRow, Known], Shown]
 ) -> list[Listed[Shown, Any]]:
     """Return, in no order, what `show` makes of whom the actor may see and asks for."""
     if wanted.resource_id is not None:
@@ -75,7 +75,7 @@ def search(
 def among(
     ids: Collection[str],
     actor: Actor,
-    wanted: Wanted,
+    wanted: WantedUsers,
     show: Callable[[RawRow, Known], Shown],
     known: Known,
 ) -> list[Listed[Shown, Any]]:
@@ -89,7 +89,7 @@ def everybody() -> set[str]:
 
 
 def _maker(
-    actor: Actor, wanted: Wanted, show: Callable[[RawRow, Known], Shown], known: Known
+    actor: Actor, wanted: WantedUsers, show: Callable[[RawRow, Known], Shown], known: Known
 ) -> Callable[[type[Table], RawRow], Listed[Shown, Any] | None]:
     def make(_: type[Table], user: RawRow) -> Listed[Shown, Any] | None:
         return _listed(user, show(user, known)) if _is_wanted(actor, user, wanted) else None
@@ -99,7 +99,7 @@ def _maker(
 
 def search_with_keys(
     actor: Actor,
-    wanted: Wanted,
+    wanted: WantedUsers,
     show: Callable[[RawRow, Known], Shown],
     show_key: Callable[[RawRow], ShownKey],
 ) -> list[Listed[Shown, ShownKey]]:
@@ -158,7 +158,7 @@ def _owners() -> dict[str, str]:
 def _with_access(
     actor: Actor,
     resource_id: ResourceId,
-    wanted: Wanted,
+    wanted: WantedUsers,
     show: Callable[[RawRow, Known], Shown],
 ) -> list[Listed[Shown, Any]]:
     """Return those of them who have access; refuse an actor who has none."""
@@ -183,7 +183,7 @@ def _with_access(
     return found
 
 
-def _is_wanted(actor: Actor, user: RawRow, wanted: Wanted) -> bool:
+def _is_wanted(actor: Actor, user: RawRow, wanted: WantedUsers) -> bool:
     is_active = user["active"]["BOOL"]
     return (
         not user["deleted"]["BOOL"]
