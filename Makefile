@@ -20,7 +20,7 @@ PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api
 ifeq ($(ENGINE),dynamodb-local)
 # It listens to every network there is: the tests get one of their own, with nothing but a loopback.
 ALONE := unshare --map-root-user --net sh -c 'ip link set lo up && exec "$$@"' alone env
-PROVED := @tests/dynamodb_local/sample.txt tests/services/test_groups.py tests/services/test_group_deletion.py tests/api
+PROVED := @tests/dynamodb_local/sample.txt tests/services/groups/test_groups.py tests/services/deletion/test_group_deletion.py tests/api
 PREPARED := $(DYNAMODB)
 endif
 
