@@ -19,7 +19,7 @@ from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.operator.server_key import server_key
-from chalicelib.services.sign_in import handshake, logins, sessions
+from chalicelib.services.sign_in import handshake, logins, refresh_tokens, sessions
 from chalicelib.services.sign_in.handshake import KeyOwner, UnknownKey, WrongNonce
 from chalicelib.services.users import people
 from chalicelib.settings import settings
@@ -135,9 +135,9 @@ def jwt_refresh(
     token, user_id = sent.refresh_token, sent.user_id
     if token is UNSET and user_id is UNSET and REFRESH_COOKIE in cookies:
         token = cookies[REFRESH_COOKIE]
-        user_id = logins.refresh_cookie_owner(token)
+        user_id = refresh_tokens.refresh_cookie_owner(token)
         require_csrf()
-    renewed = logins.refresh(user_id, token, caller)
+    renewed = refresh_tokens.refresh(user_id, token, caller)
     cookie = access.refresh_cookie(renewed.refresh_token)
     return Reply(renewed.access_token, cookies=(cookie,))
 
@@ -159,9 +159,9 @@ def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]
     sent = body.read(_MALFORMED).refresh_token
     token = cookies.get(REFRESH_COOKIE, UNSET) if sent is UNSET else sent
     if token is UNSET:
-        logins.log_out_everywhere(actor)
+        refresh_tokens.log_out_everywhere(actor)
     else:
-        logins.log_out(actor, token)
+        refresh_tokens.log_out(actor, token)
     expired = (access.expired_cookie(REFRESH_COOKIE),) if REFRESH_COOKIE in cookies else ()
     return Reply(cookies=expired)
 

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.sign_in import logins
+from chalicelib.services.sign_in import logins, refresh_tokens
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import (
     changing,
@@ -350,7 +350,7 @@ def test_a_key_is_brought_by_two_users(ada, race, store):
 # Sessions
 
 
-def session_of(who: Somebody) -> logins.Tokens:
+def session_of(who: Somebody) -> refresh_tokens.Tokens:
     session, made = logins.new_session(who.user)
     logins.open_session(who.user, session, made, verify_token=new_id(), expiry=4_000_000_000)
     return made

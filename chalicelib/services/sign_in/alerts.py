@@ -1,10 +1,10 @@
-"""Mails that warn of an attack: to the user concerned and to all administrators."""
+"""Warnings of an attack: in the log, and by mail to the user concerned and to administrators."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.domain import clock
+from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.settings import settings
 from chalicelib.storage import reading
@@ -46,3 +46,15 @@ def token_reused(user: User, caller: Caller) -> Iterator[Token | Mail]:
 
 def _hour_of(user: User) -> str:
     return token_hash(ALERT, f"{user.id}@{clock.timestamp() // HOUR}")
+
+
+def write(step: str, user_id: str, caller: Caller) -> None:
+    """Say in the log what was refused at which step."""
+    audit.write(
+        "alert",
+        step=step,
+        object=user_id,
+        result="refused",
+        source=caller.source,
+        request_id=caller.request_id,
+    )

@@ -10,7 +10,8 @@ from uuid import UUID
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.services.sign_in import logins
+from chalicelib.services.sign_in import logins, refresh_tokens
+from chalicelib.services.sign_in.refresh_tokens import Tokens
 from chalicelib.storage.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
 from chalicelib.tables.users import User
@@ -29,14 +30,14 @@ USED = "The refresh token provided was already used."
 pytestmark = pytest.mark.usefixtures("time")
 
 
-def session_of(who: Somebody) -> logins.Tokens:
+def session_of(who: Somebody) -> Tokens:
     session, made = logins.new_session(who.user)
     logins.open_session(who.user, session, made, verify_token=new_id(), expiry=4_000_000_000)
     return made
 
 
 @pytest.fixture
-def tokens(betty: Somebody) -> logins.Tokens:
+def tokens(betty: Somebody) -> Tokens:
     return session_of(betty)
 
 
@@ -59,9 +60,7 @@ def refused(response: Response, message: str) -> bool:
     return (response.status, response.message, response.body) == (400, message, "")
 
 
-def test_a_token_is_good_for_the_next_one(
-    api: Client, betty: Somebody, tokens: logins.Tokens
-) -> None:
+def test_a_token_is_good_for_the_next_one(api: Client, betty: Somebody, tokens: Tokens) -> None:
     """HD05"""
     response = renew(api, betty, tokens.refresh_token)
 
@@ -83,13 +82,13 @@ def test_a_token_is_good_for_the_next_one(
     assert renew(api, betty, successor(response)).status == 200
 
 
-def test_a_dead_bearer_does_not_hinder(api: Client, betty: Somebody, tokens: logins.Tokens) -> None:
+def test_a_dead_bearer_does_not_hinder(api: Client, betty: Somebody, tokens: Tokens) -> None:
     api.token = "garbage"
     assert renew(api, betty, tokens.refresh_token).status == 200
 
 
 def test_a_lost_answer_is_given_again_within_the_grace(
-    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time
+    api: Client, betty: Somebody, tokens: Tokens, time: Time
 ) -> None:
     """AU32"""
     first = renew(api, betty, tokens.refresh_token)
@@ -105,7 +104,7 @@ def test_a_lost_answer_is_given_again_within_the_grace(
 def test_a_token_that_comes_again_ends_the_whole_session(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     caplog: pytest.LogCaptureFixture,
     case: str,
@@ -134,7 +133,7 @@ def told(store: Storage) -> Callable[[], list[tuple[str, str]]]:
     return lambda: sorted((mail.recipient, mail.template) for mail in people.mails(store))
 
 
-def steal(api: Client, betty: Somebody, tokens: logins.Tokens, time: Time) -> None:
+def steal(api: Client, betty: Somebody, tokens: Tokens, time: Time) -> None:
     """A token comes again after the grace."""
     renew(api, betty, tokens.refresh_token)
     time.pass_by(seconds=31)
@@ -147,7 +146,7 @@ ALERTS = [("administrators", "token-reused-of-user"), ("betty@example.com", "tok
 def test_the_user_and_the_administrators_are_told_of_a_stolen_token(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     store: Storage,
     told: Callable[[], list[tuple[str, str]]],
@@ -166,7 +165,7 @@ def test_the_user_and_the_administrators_are_told_of_a_stolen_token(
 def test_a_theft_is_told_of_once_however_often_the_token_comes(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
@@ -181,7 +180,7 @@ def test_a_theft_is_told_of_once_however_often_the_token_comes(
 def test_thefts_of_one_user_are_told_of_once_an_hour(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
@@ -202,7 +201,7 @@ def test_thefts_of_one_user_are_told_of_once_an_hour(
 def test_who_is_suspended_gets_no_mail_of_a_stolen_token_and_administrators_do(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
@@ -217,7 +216,7 @@ def test_who_is_suspended_gets_no_mail_of_a_stolen_token_and_administrators_do(
 def test_a_lost_answer_is_no_theft(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
@@ -232,7 +231,7 @@ def test_a_lost_answer_is_no_theft(
 def test_a_lost_answer_is_no_theft_where_the_user_was_suspended_meanwhile(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
     """AU32"""
@@ -246,7 +245,7 @@ def test_a_lost_answer_is_no_theft_where_the_user_was_suspended_meanwhile(
 @pytest.mark.parametrize("of", ["one", "all"])
 def test_a_token_of_a_session_that_was_logged_out_is_no_theft(
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     told: Callable[[], list[tuple[str, str]]],
     of: str,
@@ -265,7 +264,7 @@ def test_a_token_of_a_session_that_was_logged_out_is_no_theft(
 def test_logging_out_with_a_stolen_token_is_told_of(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     told: Callable[[], list[tuple[str, str]]],
 ) -> None:
     """The thief has renewed it and gone on; its owner comes with it to log out."""
@@ -277,7 +276,7 @@ def test_logging_out_with_a_stolen_token_is_told_of(
 
 
 def test_other_sessions_of_the_user_go_on(
-    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time
+    api: Client, betty: Somebody, tokens: Tokens, time: Time
 ) -> None:
     """AU30"""
     other = session_of(betty)
@@ -289,7 +288,11 @@ def test_other_sessions_of_the_user_go_on(
 
 
 def test_a_token_of_somebody_else_is_unknown_and_stays_good(
-    api: Client, betty: Somebody, carol: Somebody, tokens: logins.Tokens, digest: Callable[[], str]
+    api: Client,
+    betty: Somebody,
+    carol: Somebody,
+    tokens: Tokens,
+    digest: Callable[[], str],
 ) -> None:
     """AU31"""
     before = digest()
@@ -299,7 +302,11 @@ def test_a_token_of_somebody_else_is_unknown_and_stays_good(
 
 
 def test_expired_and_unknown_tokens_look_the_same(
-    api: Client, betty: Somebody, tokens: logins.Tokens, time: Time, digest: Callable[[], str]
+    api: Client,
+    betty: Somebody,
+    tokens: Tokens,
+    time: Time,
+    digest: Callable[[], str],
 ) -> None:
     """AU33 FT18"""
     time.pass_by(days=30)
@@ -322,7 +329,7 @@ def test_neither_body_nor_cookie_is_refused(api: Client) -> None:
 
 
 def test_a_cookie_alone_is_taken_with_the_csrf_pair(
-    api: Client, betty: Somebody, tokens: logins.Tokens
+    api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
     """HD03"""
     cookies = {"refresh_token": tokens.refresh_token}
@@ -335,9 +342,7 @@ def test_a_cookie_alone_is_taken_with_the_csrf_pair(
     assert response.status == 200
 
 
-def test_members_that_are_null_leave_the_cookie_to_be_read(
-    api: Client, tokens: logins.Tokens
-) -> None:
+def test_members_that_are_null_leave_the_cookie_to_be_read(api: Client, tokens: Tokens) -> None:
     response = api.post(
         REFRESH_PATH,
         {"user_id": None, "refresh_token": None},
@@ -353,7 +358,7 @@ def test_an_unknown_cookie_is_refused_before_the_csrf_pair_is_asked_for(api: Cli
 
 
 def test_a_body_keeps_the_cookie_from_being_read(
-    api: Client, betty: Somebody, tokens: logins.Tokens
+    api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
     cookies = {"refresh_token": tokens.refresh_token}
     response = api.post(REFRESH_PATH, {"user_id": betty.id}, cookies=cookies)
@@ -371,7 +376,7 @@ def test_a_body_keeps_the_cookie_from_being_read(
 def test_a_user_who_is_out_gets_no_new_token(
     api: Client,
     betty: Somebody,
-    tokens: logins.Tokens,
+    tokens: Tokens,
     time: Time,
     change: dict[str, Any],
     message: str,
@@ -385,7 +390,7 @@ def test_a_user_who_is_out_gets_no_new_token(
 
 
 def test_logging_out_ends_the_session_of_the_token(
-    api: Client, betty: Somebody, tokens: logins.Tokens
+    api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
     """AU28"""
     other = session_of(betty)
@@ -400,7 +405,7 @@ def test_logging_out_ends_the_session_of_the_token(
 
 @pytest.mark.parametrize("body", [None, {}])
 def test_logging_out_without_a_token_ends_all_sessions(
-    api: Client, betty: Somebody, tokens: logins.Tokens, body: Any
+    api: Client, betty: Somebody, tokens: Tokens, body: Any
 ) -> None:
     """AU28"""
     other = session_of(betty)
@@ -413,7 +418,7 @@ def test_logging_out_without_a_token_ends_all_sessions(
 
 
 def test_a_token_that_is_null_does_not_end_all_sessions(
-    api: Client, betty: Somebody, tokens: logins.Tokens
+    api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
     api.token = tokens.access_token
 
@@ -423,7 +428,7 @@ def test_a_token_that_is_null_does_not_end_all_sessions(
 
 
 def test_the_token_of_another_user_is_not_logged_out(
-    carol: Somebody, betty: Somebody, tokens: logins.Tokens, digest: Callable[[], str]
+    carol: Somebody, betty: Somebody, tokens: Tokens, digest: Callable[[], str]
 ) -> None:
     """AU34"""
     before = digest()
@@ -433,7 +438,7 @@ def test_the_token_of_another_user_is_not_logged_out(
     assert renew(Client(), betty, tokens.refresh_token).status == 200
 
 
-def test_logging_out_twice_is_refused(betty: Somebody, tokens: logins.Tokens) -> None:
+def test_logging_out_twice_is_refused(betty: Somebody, tokens: Tokens) -> None:
     body = {"refresh_token": tokens.refresh_token}
     assert betty.client.post(LOGOUT, body).status == 200
     assert refused(betty.client.post(LOGOUT, body), USED)
@@ -461,7 +466,7 @@ def test_logging_out_needs_an_access_token(
 
 
 def test_a_logout_that_comes_in_between_leaves_no_live_session(
-    api: Client, betty: Somebody, tokens: logins.Tokens
+    api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
     """RA11"""
     ended = []
@@ -469,7 +474,7 @@ def test_a_logout_that_comes_in_between_leaves_no_live_session(
     def log_out_before_the_write(operation: str, parameters: Any, send: Any) -> Any:
         if operation == "TransactWriteItems" and not ended:
             ended.append(True)
-            logins.log_out_everywhere(betty.actor)
+            refresh_tokens.log_out_everywhere(betty.actor)
         return send()
 
     connection.hooks.append(log_out_before_the_write)
