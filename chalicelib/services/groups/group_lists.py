@@ -5,26 +5,28 @@ Lists stay as DynamoDB sent them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import GroupId, find_uuid
 from chalicelib.services.access import memberships
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class Found:
     own: RawRow | None = None
     """The row of the caller, which has their memberships."""
     users: Mapping[str, RawRow] = field(default_factory=dict)
-    gpgkeys: Mapping[str, RawRow] = field(default_factory=dict)
+    gpgkeys: Mapping[str, GpgkeyRow] = field(default_factory=dict)
 
 
 def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
@@ -125,10 +127,11 @@ def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details
     seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
     users, *_ = reading.together(
-        partial(_by_id, User, _users_in(seen, details)), *([is_whole] if details.members else [])
+        partial(_by_id, User, User.typed, _users_in(seen, details)),
+        *([is_whole] if details.members else []),
     )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
-    return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
+    return Found(seen, own, users, _by_id(Gpgkey, Gpgkey.typed, keys) if details.gpgkeys else {})
 
 
 def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
@@ -139,6 +142,8 @@ def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
             yield from (member["user_id"]["S"] for member in members)
 
 
-def _by_id(table: type[User | Gpgkey], ids: Iterable[str]) -> dict[str, RawRow]:
-    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], row))
+def _by_id(
+    table: type[Table], typed: Callable[[RawRow], Row], ids: Iterable[str]
+) -> dict[str, Row]:
+    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], typed(row)))
     return dict(made)

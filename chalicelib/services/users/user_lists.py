@@ -21,7 +21,7 @@ from chalicelib.services.users.roles import Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
@@ -101,7 +101,7 @@ def search_with_keys(
     actor: Actor,
     wanted: WantedUsers,
     show: Callable[[RawRow, Known], Shown],
-    show_key: Callable[[RawRow], ShownKey],
+    show_key: Callable[[GpgkeyRow], ShownKey],
 ) -> list[Listed[Shown, ShownKey]]:
     """Return the same with their keys.
 
@@ -117,7 +117,7 @@ def search_with_keys(
 
     def make(table: type[Table], row: RawRow) -> Listed[Shown, ShownKey] | None:
         if table is Gpgkey:
-            gpgkeys[row["id"]["S"]] = show_key(row)
+            gpgkeys[row["id"]["S"]] = show_key(Gpgkey.typed(row))
             return None
         return make_user(table, row)
 
@@ -127,13 +127,13 @@ def search_with_keys(
 
 
 def with_keys(
-    found: Sequence[Listed[Shown, ShownKey]], show: Callable[[RawRow], ShownKey]
+    found: Sequence[Listed[Shown, ShownKey]], show: Callable[[GpgkeyRow], ShownKey]
 ) -> list[Listed[Shown, ShownKey]]:
     """Return users in the same order, with what `show` makes of those keys that are not there."""
     missing = {each.gpgkey_id for each in found if each.gpgkey_id and not each.gpgkey}
     if not missing:
         return list(found)
-    made = reading.gather(Gpgkey, missing, lambda _, row: (row["id"]["S"], show(row)))
+    made = reading.gather(Gpgkey, missing, lambda _, row: (row["id"]["S"], show(Gpgkey.typed(row))))
     return _paired(found, dict(made))
 
 
