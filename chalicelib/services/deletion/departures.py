@@ -201,7 +201,5 @@ def obstacles(
 
 def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:
     """Groups as they are shown with their members."""
-    seen = [
-        SeenGroup(group.serialize(), [m.serialize() for m in members]) for group, members in groups
-    ]
-    return Found(seen, users={id_: user.serialize() for id_, user in holders.users.items()})
+    seen = [SeenGroup(group.row, [m.row for m in members]) for group, members in groups]
+    return Found(seen, users={id_: user.row for id_, user in holders.users.items()})

@@ -18,10 +18,12 @@ from chalicelib.services.access import memberships
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
+from chalicelib.storage.values import Map
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups import Group, GroupRow
+from chalicelib.tables.memberships import MembershipRow
+from chalicelib.tables.users import BelongingRow, User, UserRow
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."
@@ -52,8 +54,8 @@ class Details:
 
 
 class SeenGroup(NamedTuple):
-    row: RawRow
-    members: Sequence[RawRow] = ()
+    row: GroupRow
+    members: Sequence[MembershipRow] = ()
     """Its memberships, where they have been read."""
 
 
@@ -62,9 +64,9 @@ class Found:
     """Groups, and what is shown with them as far as it has been read."""
 
     groups: Sequence[SeenGroup]
-    own: RawRow | None = None
+    own: UserRow | None = None
     """The row of the caller, which has their memberships."""
-    users: Mapping[str, RawRow] = field(default_factory=dict)
+    users: Mapping[str, UserRow] = field(default_factory=dict)
     gpgkeys: Mapping[str, GpgkeyRow] = field(default_factory=dict)
 
 
@@ -77,18 +79,20 @@ def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
     ids = _narrowed(dict.fromkeys(claim.subject for claim in claims), wanted, rows)
     keys = [Group.by_id(group_id) for group_id in ids]
     groups = reading.read(keys)
-    found = [row for key in keys if (row := groups.raw(key)) and not row["deleted"]["BOOL"]]
-    return _with_details(found, rows.raw(User.by_id(actor.id)), details)
+    found = [
+        row for key in keys if (row := Group.among(groups, key)) and not row["deleted"]["BOOL"]
+    ]
+    return _with_details(found, User.among(rows, actor.id), details)
 
 
 def view(actor: Actor, group: str, details: Details) -> Found:
     """Return one group."""
     key = Group.by_id(require_id(group))
     rows = reading.read([key, *_own(actor, details)])
-    row = rows.raw(key)
+    row = Group.among(rows, key)
     if row is None or row["deleted"]["BOOL"]:
         raise NotFound(MISSING)
-    return _with_details([row], rows.raw(User.by_id(actor.id)), details)
+    return _with_details([row], User.among(rows, actor.id), details)
 
 
 def require_id(group: str) -> GroupId:
@@ -116,13 +120,13 @@ def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
     return {group_id for group_id, entry in entries if entry["M"]["is_admin"]["BOOL"]}
 
 
-def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
+def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, Map[BelongingRow]]:
     """A user's memberships by group; somebody who is unknown has none."""
-    row = rows.raw(User.by_id(user_id))
+    row = User.among(rows, user_id)
     return {} if row is None else row["groups"]["M"]
 
 
-def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
+def _with_details(groups: Sequence[GroupRow], own: UserRow | None, details: Details) -> Found:
     members = memberships.shown(groups) if details.members else [()] * len(groups)
     seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
