@@ -195,7 +195,7 @@ def obstacles(
     users |= {UserId(member.user_id) for _, members in groups for member in members}
     holders = {group for each in lists for group in memberships.group_holders(each)}
     found = read_holders(users, holders)
-    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in resources})
+    personal = trees.in_one({item.id: item.row["permissions"]["M"] for item in resources})
     return Obstacles(resources, found, _detailed(groups, found), lonely, personal)
 
 
