@@ -142,9 +142,9 @@ class User(Versioned):
         return Key(cls, user_id)
 
     @classmethod
-    def among(cls, rows: Rows, user_id: str) -> UserRow | None:
+    def among(cls, rows: Rows, key: Key) -> UserRow | None:
         """A user, if they are among rows that were read."""
-        return cast(UserRow | None, rows.raw(cls.by_id(user_id)))
+        return cast(UserRow | None, rows.raw(key))
 
     @staticmethod
     def typed(row: RawRow) -> UserRow:

@@ -82,7 +82,7 @@ def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
     found = [
         row for key in keys if (row := Group.among(groups, key)) and not row["deleted"]["BOOL"]
     ]
-    return _with_details(found, User.among(rows, actor.id), details)
+    return _with_details(found, User.among(rows, User.by_id(actor.id)), details)
 
 
 def view(actor: Actor, group: str, details: Details) -> Found:
@@ -92,7 +92,7 @@ def view(actor: Actor, group: str, details: Details) -> Found:
     row = Group.among(rows, key)
     if row is None or row["deleted"]["BOOL"]:
         raise NotFound(MISSING)
-    return _with_details([row], User.among(rows, actor.id), details)
+    return _with_details([row], User.among(rows, User.by_id(actor.id)), details)
 
 
 def require_id(group: str) -> GroupId:
@@ -122,7 +122,7 @@ def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
 
 def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, Map[BelongingRow]]:
     """A user's memberships by group; somebody who is unknown has none."""
-    row = User.among(rows, user_id)
+    row = User.among(rows, User.by_id(user_id))
     return {} if row is None else row["groups"]["M"]
 
 
