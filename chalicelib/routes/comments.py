@@ -10,7 +10,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import CommentId, ResourceId
 from chalicelib.services.items import comments
 from chalicelib.services.users import people
-from chalicelib.storage.base import RawRow
+from chalicelib.tables.comments import CommentRow
 from chalicelib.views import comments as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query
@@ -36,7 +36,7 @@ def index(actor: Actor, resource_id: ResourceId, query: Query) -> orjson.Fragmen
     return views.threads(found, people.by_id(authors), query.contained)
 
 
-def _created(actor: Actor, made: str) -> RawRow:
+def _created(actor: Actor, made: str) -> CommentRow:
     return comments.view(actor, CommentId(made))
 
 
@@ -49,7 +49,7 @@ def _created(actor: Actor, made: str) -> RawRow:
     view=views.comment,
     message="The comment was successfully added.",
 )
-def create(actor: Actor, resource_id: ResourceId, body: Draft[CommentBody]) -> RawRow:
+def create(actor: Actor, resource_id: ResourceId, body: Draft[CommentBody]) -> CommentRow:
     """Comment on a resource, or reply to a comment."""
     return comments.create(actor, resource_id, body)
 
@@ -63,7 +63,7 @@ def create(actor: Actor, resource_id: ResourceId, body: Draft[CommentBody]) -> R
     message="The comment was successfully updated.",
     ids=_NO_ID,
 )
-def update(actor: Actor, comment_id: CommentId, body: Draft[CommentEditBody]) -> RawRow:
+def update(actor: Actor, comment_id: CommentId, body: Draft[CommentEditBody]) -> CommentRow:
     """Change what a comment of the caller says."""
     return comments.update(actor, comment_id, body)
 

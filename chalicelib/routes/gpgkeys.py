@@ -7,8 +7,7 @@ from collections.abc import Callable
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
 from chalicelib.services.users import gpgkeys
-from chalicelib.storage.base import RawRow
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.views import gpgkeys as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import flag, ids, timestamp
@@ -17,7 +16,7 @@ from chalicelib.web.reply import Reply
 
 endpoints = Endpoints(__name__)
 
-SORTS: dict[str, Callable[[RawRow], str]] = {"Gpgkeys.key_id": lambda row: row["key_id"]["S"]}
+SORTS: dict[str, Callable[[GpgkeyRow], str]] = {"Gpgkeys.key_id": lambda row: row["key_id"]["S"]}
 LIST = Options(
     filters={
         "modified-after": timestamp,

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Self
+from typing import NotRequired, Self, TypedDict
 
 from pynamodb.attributes import NumberAttribute, UnicodeAttribute
 
 from chalicelib.storage.base import Check, Key, RawRow, Table
+from chalicelib.storage.values import Number, Text
 
 LOCK = "lock"
 
 
-def version_in(row: RawRow) -> int:
+class VersionedRow(TypedDict):
+    """What DynamoDB sends of each versioned row."""
+
+    version: Number
+    lock: NotRequired[Text]
+
+
+def version_in(row: RawRow | VersionedRow) -> int:
     return int(row["version"]["N"])
 
 

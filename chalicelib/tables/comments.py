@@ -6,6 +6,8 @@ Both are written together and removed together (ADR 11).
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict, cast
+
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.ids import CommentId, ResourceId
@@ -13,15 +15,27 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import (
     Check,
     Key,
-    RawRow,
     Table,
     TableMeta,
     TimestampAttribute,
     table_name,
 )
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.values import Text
 
 LOCATOR = "locator"
+
+
+class CommentRow(TypedDict):
+    """A comment as DynamoDB sends it; a locator is none."""
+
+    resource_id: Text
+    id: Text
+    parent_id: NotRequired[Text]
+    content: Text
+    user_id: Text
+    created: Text
+    modified: Text
 
 
 class Comment(Table):
@@ -43,14 +57,19 @@ class Comment(Table):
     located_at = UnicodeAttribute(null=True)
     """Of a locator alone: the resource the comment is of."""
 
+    @property
+    def row(self) -> CommentRow:
+        """The comment as DynamoDB would send it."""
+        return cast(CommentRow, self.serialize())
+
     @classmethod
     def of(cls, resource_id: ResourceId, comment_id: str) -> Key:
         return Key(cls, resource_id, comment_id)
 
     @classmethod
-    def all_of(cls, resource_id: ResourceId) -> list[RawRow]:
+    def all_of(cls, resource_id: ResourceId) -> list[CommentRow]:
         """All comments of a resource, in no order that means anything."""
-        return reading.query(cls, resource_id)
+        return cast(list[CommentRow], reading.query(cls, resource_id))
 
     @classmethod
     def stands(cls, resource_id: ResourceId, comment_id: str) -> Check:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NotRequired, TypedDict, cast
+
 from pynamodb.attributes import (
     BooleanAttribute,
     NumberAttribute,
@@ -11,8 +13,29 @@ from pynamodb.attributes import (
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, RawRow, Table, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.values import Flag, Number, Text, Texts
+
+
+class GpgkeyRow(TypedDict):
+    """A public key as DynamoDB sends it."""
+
+    id: Text
+    user_id: Text
+    armored_key: Text
+    bits: Number
+    uid: Text
+    key_id: Text
+    fingerprint: Text
+    type: Text
+    expires: NotRequired[Text]
+    key_created: Text
+    encryption_key_ids: Texts
+    deleted: Flag
+    created: Text
+    modified: Text
 
 
 class Gpgkey(Table):
@@ -43,3 +66,18 @@ class Gpgkey(Table):
     @classmethod
     def by_id(cls, gpgkey_id: str) -> Key:
         return Key(cls, gpgkey_id)
+
+    @classmethod
+    def among(cls, rows: Rows, key: Key) -> GpgkeyRow | None:
+        """A public key, if it is among rows that were read."""
+        return cast(GpgkeyRow | None, rows.raw(key))
+
+    @staticmethod
+    def typed(row: RawRow) -> GpgkeyRow:
+        """A row of this table that was read."""
+        return cast(GpgkeyRow, row)
+
+    @property
+    def row(self) -> GpgkeyRow:
+        """The public key as DynamoDB would send it."""
+        return cast(GpgkeyRow, self.serialize())

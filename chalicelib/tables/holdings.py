@@ -21,6 +21,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key, RawRow, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.values import Text
 from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
@@ -28,12 +29,6 @@ from chalicelib.tables.users import User
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
 RESOURCE = "Resource"
-
-
-class Text(TypedDict):
-    """A text as DynamoDB sends it."""
-
-    S: str
 
 
 class HoldingRow(TypedDict, total=False):

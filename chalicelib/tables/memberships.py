@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, cast
+
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, RawRow, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.values import Flag, Text
 from chalicelib.storage.versioned import Dependent
+
+
+class MembershipRow(TypedDict):
+    """A membership as DynamoDB sends it."""
+
+    group_id: Text
+    user_id: Text
+    id: Text
+    is_admin: Flag
+    created: Text
 
 
 class Membership(Dependent):
@@ -26,6 +39,25 @@ class Membership(Dependent):
         return Key(cls, group_id, user_id)
 
     @classmethod
+    def of_row(cls, row: MembershipRow) -> Membership:
+        return cls.from_raw(cast(RawRow, row))
+
+    @property
+    def row(self) -> MembershipRow:
+        """The membership as DynamoDB would send it."""
+        return cast(MembershipRow, self.serialize())
+
+    @classmethod
     def in_group(cls, group_id: GroupId | str) -> list[Membership]:
         """All members of a group, ordered by user."""
-        return [cls.from_raw(row) for row in reading.query(cls, group_id)]
+        return [cls.of_row(row) for row in cls.rows_in(group_id)]
+
+    @classmethod
+    def rows_in(cls, group_id: GroupId | str) -> list[MembershipRow]:
+        """The same as DynamoDB sends them."""
+        return cast(list[MembershipRow], reading.query(cls, group_id))
+
+    @classmethod
+    def first_two(cls, group_id: GroupId | str) -> list[MembershipRow]:
+        """Two memberships of a group, or the only one."""
+        return cast(list[MembershipRow], reading.first(cls, group_id, 2))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from pynamodb.attributes import Attribute
 from pynamodb.constants import MAP
@@ -19,6 +19,17 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import clock
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.values import Choice, Number, Text
+
+
+class PermissionRow(TypedDict):
+    """A permission as DynamoDB sends it inside the row of its item."""
+
+    id: Text
+    aro: Choice[Literal["User", "Group"]]
+    type: Number
+    created: Text
+    modified: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +88,7 @@ def _to_row(permission: Permission) -> dict[str, Any]:
     }
 
 
-def _from_row(holder: str, row: Mapping[str, Any]) -> Permission:
+def _from_row(holder: str, row: PermissionRow) -> Permission:
     return Permission(
         id=row["id"]["S"],
         aro=row["aro"]["S"],

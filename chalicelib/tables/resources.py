@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Literal, NotRequired, cast
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
@@ -10,10 +11,35 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId
-from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, RawRow, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
-from chalicelib.storage.versioned import Versioned
-from chalicelib.tables.permissions import PermissionsAttribute, changes
+from chalicelib.storage.values import Choice, Entries, Flag, Text
+from chalicelib.storage.versioned import Versioned, VersionedRow
+from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
+
+
+class ResourceRow(VersionedRow):
+    """A resource as DynamoDB sends it."""
+
+    id: Text
+    resource_type_id: Text
+    live_type_id: NotRequired[Text]
+    name: NotRequired[Text]
+    username: NotRequired[Text]
+    uri: NotRequired[Text]
+    description: NotRequired[Text]
+    metadata: NotRequired[Text]
+    metadata_key_id: NotRequired[Text]
+    metadata_key_type: NotRequired[Choice[Literal["user_key", "shared_key"]]]
+    expired: NotRequired[Text]
+    deleted: Flag
+    permissions: Entries[PermissionRow]
+    secret_revision: NotRequired[Text]
+    created: Text
+    modified: Text
+    created_by: Text
+    modified_by: Text
 
 
 class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
@@ -61,6 +87,21 @@ class Resource(Versioned):
     @classmethod
     def by_id(cls, resource_id: ResourceId) -> Key:
         return Key(cls, resource_id)
+
+    @classmethod
+    def among(cls, rows: Rows, key: Key) -> ResourceRow | None:
+        """A resource, if it is among rows that were read."""
+        return cast(ResourceRow | None, rows.raw(key))
+
+    @staticmethod
+    def typed(row: RawRow) -> ResourceRow:
+        """A row of this table that was read."""
+        return cast(ResourceRow, row)
+
+    @property
+    def row(self) -> ResourceRow:
+        """The resource as DynamoDB would send it."""
+        return cast(ResourceRow, self.serialize())
 
     def deletion(self) -> list[Action]:
         """The actions by which it ends for everybody; its name stays, for the log."""

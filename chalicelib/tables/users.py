@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NotRequired, TypedDict, cast
 
 from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import MAP
@@ -23,14 +23,48 @@ from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage.base import (
     Check,
     Key,
+    RawRow,
     TableMeta,
     TimestampAttribute,
     table_name,
     timestamp_text,
 )
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.unversioned import unversioned
-from chalicelib.storage.versioned import Versioned
+from chalicelib.storage.values import Entries, Flag, Number, Text
+from chalicelib.storage.versioned import Versioned, VersionedRow
+
+
+class BelongingRow(TypedDict):
+    """A membership as DynamoDB sends it inside the user's own row."""
+
+    id: Text
+    is_admin: Flag
+    created: Text
+
+
+class UserRow(VersionedRow):
+    """A user as DynamoDB sends them."""
+
+    id: Text
+    username: Text
+    role_id: Text
+    active: Flag
+    deleted: Flag
+    disabled: NotRequired[Text]
+    profile_id: Text
+    first_name: Text
+    last_name: Text
+    avatar_id: NotRequired[Text]
+    avatar_created: NotRequired[Text]
+    gpgkey_id: NotRequired[Text]
+    locale: NotRequired[Text]
+    last_logged_in: NotRequired[Text]
+    groups: Entries[BelongingRow]
+    session_epoch: Number
+    created: Text
+    modified: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +88,7 @@ class GroupsAttribute(Attribute[Mapping[str, Belonging]]):
         return {group_id: _from_row(entry[MAP]) for group_id, entry in value.items()}
 
 
-def _to_row(belonging: Belonging) -> dict[str, Any]:
+def _to_row(belonging: Belonging) -> BelongingRow:
     return {
         "id": {"S": belonging.id},
         "is_admin": {"BOOL": belonging.is_admin},
@@ -62,7 +96,7 @@ def _to_row(belonging: Belonging) -> dict[str, Any]:
     }
 
 
-def _from_row(row: Mapping[str, Any]) -> Belonging:
+def _from_row(row: BelongingRow) -> Belonging:
     created = datetime.fromisoformat(row["created"]["S"])
     return Belonging(row["id"]["S"], row["is_admin"]["BOOL"], created)
 
@@ -106,6 +140,21 @@ class User(Versioned):
     @classmethod
     def by_id(cls, user_id: str) -> Key:
         return Key(cls, user_id)
+
+    @classmethod
+    def among(cls, rows: Rows, key: Key) -> UserRow | None:
+        """A user, if they are among rows that were read."""
+        return cast(UserRow | None, rows.raw(key))
+
+    @staticmethod
+    def typed(row: RawRow) -> UserRow:
+        """A row of this table that was read."""
+        return cast(UserRow, row)
+
+    @property
+    def row(self) -> UserRow:
+        """The user as DynamoDB would send them."""
+        return cast(UserRow, self.serialize())
 
     @classmethod
     def is_active(cls, user_id: UserId) -> Check:

@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 import orjson
 
 from chalicelib.domain.ids import UserId
-from chalicelib.storage.base import RawRow
+from chalicelib.tables.comments import CommentRow
 from chalicelib.tables.users import User
 from chalicelib.views.holders import HolderJson, ShownHolders
 from chalicelib.views.shapes import Moment, Uuid
@@ -36,7 +36,7 @@ class ThreadJson(CommentJson):
     children: list[ThreadJson]
 
 
-def comment(row: RawRow) -> CommentJson:
+def comment(row: CommentRow) -> CommentJson:
     author = row["user_id"]["S"]
     return {
         "id": row["id"]["S"],
@@ -53,7 +53,7 @@ def comment(row: RawRow) -> CommentJson:
 
 
 def threads(
-    rows: Collection[RawRow], authors: Mapping[UserId, User], members: Iterable[str]
+    rows: Collection[CommentRow], authors: Mapping[UserId, User], members: Iterable[str]
 ) -> orjson.Fragment:
     """Comments with the replies to them, and their authors as the `members` asked for.
 
@@ -65,7 +65,7 @@ def threads(
 
 
 def _texts(
-    rows: Collection[RawRow], users: Mapping[str, HolderJson], members: Collection[str]
+    rows: Collection[CommentRow], users: Mapping[str, HolderJson], members: Collection[str]
 ) -> Iterator[bytes]:
     above = -1
     for depth, row in _placed(rows):
@@ -76,21 +76,21 @@ def _texts(
     yield b"]}" * (above + 1)
 
 
-def _opened(row: RawRow, users: Mapping[str, HolderJson], members: Collection[str]) -> bytes:
+def _opened(row: CommentRow, users: Mapping[str, HolderJson], members: Collection[str]) -> bytes:
     """A comment up to where the replies to it begin."""
     shown: dict[str, Any] = {**comment(row)}
     shown |= {member: users.get(shown["user_id"]) for member in members}
     return orjson.dumps(shown).removesuffix(b"}") + b',"children":['
 
 
-def _placed(rows: Collection[RawRow]) -> Iterator[tuple[int, RawRow]]:
+def _placed(rows: Collection[CommentRow]) -> Iterator[tuple[int, CommentRow]]:
     """Comments from top to bottom, each with its depth; the last changed come first.
 
     Those changed at one time stand in the order of their identifiers. A reply whose parent
     is gone stands at the top.
     """
     present = {row["id"]["S"] for row in rows}
-    replies: dict[str | None, list[RawRow]] = defaultdict(list)
+    replies: dict[str | None, list[CommentRow]] = defaultdict(list)
     for row in _last_first(rows):
         parent = _parent_of(row)
         replies[parent if parent in present else None].append(row)
@@ -101,10 +101,10 @@ def _placed(rows: Collection[RawRow]) -> Iterator[tuple[int, RawRow]]:
         waiting += [(depth + 1, reply) for reply in reversed(replies[row["id"]["S"]])]
 
 
-def _last_first(rows: Collection[RawRow]) -> list[RawRow]:
-    by_id = sorted(rows, key=lambda row: str(row["id"]["S"]))
-    return sorted(by_id, key=lambda row: str(row["modified"]["S"]), reverse=True)
+def _last_first(rows: Collection[CommentRow]) -> list[CommentRow]:
+    by_id = sorted(rows, key=lambda row: row["id"]["S"])
+    return sorted(by_id, key=lambda row: row["modified"]["S"], reverse=True)
 
 
-def _parent_of(row: RawRow) -> str | None:
+def _parent_of(row: CommentRow) -> str | None:
     return row["parent_id"]["S"] if "parent_id" in row else None

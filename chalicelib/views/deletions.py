@@ -81,4 +81,4 @@ def _plain(row: Resource) -> PlainResourceJson:
 
 def _in_no_folder(row: Resource) -> SeenResource:
     """A resource as a user who does not hold it sees it: it has no place in their tree."""
-    return SeenResource(row.serialize(), {"place": {"S": ROOT}})
+    return SeenResource(row.row, {"place": {"S": ROOT}})

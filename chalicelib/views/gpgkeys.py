@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypedDict
 
-from chalicelib.storage.base import RawRow
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -27,10 +26,10 @@ class GpgkeyJson(TypedDict):
 
 
 def gpgkey(row: Gpgkey) -> GpgkeyJson:
-    return gpgkey_of(row.serialize())
+    return gpgkey_of(row.row)
 
 
-def gpgkey_of(row: RawRow) -> GpgkeyJson:
+def gpgkey_of(row: GpgkeyRow) -> GpgkeyJson:
     return {
         "id": row["id"]["S"],
         "user_id": row["user_id"]["S"],
@@ -48,5 +47,5 @@ def gpgkey_of(row: RawRow) -> GpgkeyJson:
     }
 
 
-def gpgkeys(rows: Sequence[RawRow]) -> list[GpgkeyJson]:
+def gpgkeys(rows: Sequence[GpgkeyRow]) -> list[GpgkeyJson]:
     return [gpgkey_of(row) for row in rows]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.storage.base import RawRow
-from chalicelib.tables.groups import Group
+from chalicelib.tables.groups import Group, GroupRow
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -20,10 +19,10 @@ class GroupJson(TypedDict):
 
 
 def brief(group: Group) -> GroupJson:
-    return brief_of(group.serialize())
+    return brief_of(group.row)
 
 
-def brief_of(row: RawRow) -> GroupJson:
+def brief_of(row: GroupRow) -> GroupJson:
     return {
         "id": row["id"]["S"],
         "name": row["name"]["S"],

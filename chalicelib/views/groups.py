@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.services.groups.group_dry_runs import DryRun
 from chalicelib.services.groups.group_lists import Found, SeenGroup
-from chalicelib.storage.base import RawRow
+from chalicelib.tables.users import UserRow
 from chalicelib.views import gpgkeys as gpgkey_views
 from chalicelib.views import group_briefs
 from chalicelib.views import users as user_views
@@ -160,7 +160,7 @@ def _detailed(
     return shown
 
 
-def _own(user: RawRow) -> dict[str, MembershipJson]:
+def _own(user: UserRow) -> dict[str, MembershipJson]:
     """A user's memberships by group."""
     return {entry["group_id"]: entry for entry in user_views.groups_users(user)}
 
@@ -173,11 +173,11 @@ def _joined(membership: MembershipJson, users: _Users) -> JoinedUserJson:
     return {**users.brief[membership["user_id"]], "_joinData": membership}
 
 
-def _names(user: RawRow) -> NamesJson:
+def _names(user: UserRow) -> NamesJson:
     profile = user_views.profile_of(user)
     return cast(NamesJson, {name: value for name, value in profile.items() if name != "avatar"})
 
 
-def _gpgkey(found: Found, user: RawRow) -> GpgkeyJson | None:
+def _gpgkey(found: Found, user: UserRow) -> GpgkeyJson | None:
     key = found.gpgkeys.get(user["gpgkey_id"]["S"]) if "gpgkey_id" in user else None
     return None if key is None else gpgkey_views.gpgkey_of(key)

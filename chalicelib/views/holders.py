@@ -33,7 +33,7 @@ class ShownHolders:
         users: Mapping[UserId, User],
         groups: Mapping[GroupId, Group] = MappingProxyType({}),
     ) -> ShownHolders:
-        rows = {str(user_id): user.serialize() for user_id, user in users.items()}
+        rows = {str(user_id): user.row for user_id, user in users.items()}
         brief = {user_id: user_views.brief_of(row) for user_id, row in rows.items()}
         return cls(
             brief,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.storage.base import RawRow
+from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.resources import ResourceRow
 from chalicelib.views.group_briefs import GroupJson
 from chalicelib.views.holders import HolderJson
 from chalicelib.views.shapes import Moment, Shape, Uuid
@@ -30,7 +31,7 @@ _TYPES = {str(int(each)): int(each) for each in PermissionType}
 """By what is stored: a list has thousands, and to look one up is quicker than to read a number."""
 
 
-def permission_of(item_id: str, holder: str, entry: RawRow) -> PermissionJson:
+def permission_of(item_id: str, holder: str, entry: PermissionRow) -> PermissionJson:
     """One entry of an item's access list."""
     return {
         "id": entry["id"]["S"],
@@ -44,7 +45,7 @@ def permission_of(item_id: str, holder: str, entry: RawRow) -> PermissionJson:
     }
 
 
-def permissions_of(row: RawRow) -> list[PermissionJson]:
+def permissions_of(row: ResourceRow) -> list[PermissionJson]:
     item_id, entries = row["id"]["S"], row["permissions"]["M"].items()
     return [permission_of(item_id, holder, entry["M"]) for holder, entry in entries]
 

@@ -10,8 +10,10 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.access.disclosure import Disclosed
 from chalicelib.services.items.resources import SeenResource
-from chalicelib.storage.base import RawRow
+from chalicelib.storage.values import Map
 from chalicelib.tables.holdings import ROOT
+from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.resources import ResourceRow
 from chalicelib.views import favorites as favorite_views
 from chalicelib.views import permissions as permission_views
 from chalicelib.views import resource_types as type_views
@@ -109,7 +111,7 @@ def resource(seen: SeenResource) -> ResourceJson:
     return shown
 
 
-def changed(seen: SeenResource, permission: tuple[str, RawRow]) -> ChangedResourceJson:
+def changed(seen: SeenResource, permission: tuple[str, PermissionRow]) -> ChangedResourceJson:
     """The answer to a creation or an update, which contains all that is the caller's.
 
     The specification shows a secret here and clients read a resource: so it is a resource
@@ -177,11 +179,11 @@ def add_permission_groups(holders: ShownHolders, shown: ResourceJson) -> None:
     permission_views.add_groups(shown["permissions"], holders.groups)
 
 
-def _is_of_a_user(permissions: Mapping[str, RawRow]) -> bool:
+def _is_of_a_user(permissions: Mapping[str, Map[PermissionRow]]) -> bool:
     """Whether the only holder is a user, who then has it in their own tree alone."""
     [only] = permissions.values()
-    return bool(only["M"]["aro"]["S"] == "User")
+    return only["M"]["aro"]["S"] == "User"
 
 
-def _text(row: RawRow, name: str) -> str | None:
+def _text(row: ResourceRow, name: Literal["name", "username", "uri", "description"]) -> str | None:
     return row[name]["S"] if name in row else None

@@ -78,6 +78,6 @@ def _group(each: FoundGroup, *, has_members: bool) -> FoundGroupJson:
     count = dialect.user_count(len(each.members))
     shown: FoundGroupJson = {**group_briefs.brief(each.group), "user_count": count}  # type: ignore[typeddict-item]
     if has_members:
-        rows = (member.serialize() for member in each.members)
+        rows = (member.row for member in each.members)
         shown["groups_users"] = [user_views.membership_of(row) for row in rows]
     return shown

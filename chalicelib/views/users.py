@@ -11,8 +11,8 @@ from chalicelib.services.users.people import Person
 from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import Listed
 from chalicelib.settings import settings
-from chalicelib.storage.base import RawRow
-from chalicelib.tables.users import User
+from chalicelib.tables.memberships import MembershipRow
+from chalicelib.tables.users import BelongingRow, User, UserRow
 from chalicelib.views import gpgkeys
 from chalicelib.views import roles as role_views
 from chalicelib.views.gpgkeys import GpgkeyJson
@@ -113,7 +113,7 @@ _BUILT_IN = {role.id: role_views.role(role) for role in roles.BUILT_IN}
 
 def person(found: Person) -> PersonJson:
     """A user with all that is shown of them."""
-    shown = _person(found.user.serialize(), found.role)
+    shown = _person(found.user.row, found.role)
     shown["gpgkey"] = gpgkeys.gpgkey(found.gpgkey) if found.gpgkey else None
     return shown
 
@@ -128,12 +128,12 @@ def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
     return shown
 
 
-def person_of(row: RawRow, known: Known) -> PersonJson:
+def person_of(row: UserRow, known: Known) -> PersonJson:
     """A user with all that is shown of them but their key, which is another row."""
     return _person(row, known.role_of(row["role_id"]["S"]))
 
 
-def _person(row: RawRow, role: Role) -> PersonJson:
+def _person(row: UserRow, role: Role) -> PersonJson:
     return {
         **brief_of(row),
         "groups_users": groups_users(row),
@@ -187,10 +187,10 @@ def signed_in(found: Person | None) -> PersonJson | None:
 
 def brief(user: User) -> UserJson:
     """A user as shown where they created or changed something."""
-    return brief_of(user.serialize())
+    return brief_of(user.row)
 
 
-def brief_of(row: RawRow) -> UserJson:
+def brief_of(row: UserRow) -> UserJson:
     return {
         "id": row["id"]["S"],
         "role_id": row["role_id"]["S"],
@@ -205,10 +205,10 @@ def brief_of(row: RawRow) -> UserJson:
 
 
 def profile(user: User) -> ProfileJson:
-    return profile_of(user.serialize())
+    return profile_of(user.row)
 
 
-def profile_of(row: RawRow) -> ProfileJson:
+def profile_of(row: UserRow) -> ProfileJson:
     return {
         "id": row["profile_id"]["S"],
         "user_id": row["id"]["S"],
@@ -220,7 +220,7 @@ def profile_of(row: RawRow) -> ProfileJson:
     }
 
 
-def avatar_of(row: RawRow) -> AvatarJson:
+def avatar_of(row: UserRow) -> AvatarJson:
     """A picture somebody has sent; each is new, so none is ever modified."""
     address = f"{settings.base_url}/avatars/view/{row['avatar_id']['S']}"
     return {
@@ -232,7 +232,7 @@ def avatar_of(row: RawRow) -> AvatarJson:
     }
 
 
-def membership_of(row: RawRow) -> MembershipJson:
+def membership_of(row: MembershipRow) -> MembershipJson:
     return {
         "id": row["id"]["S"],
         "group_id": row["group_id"]["S"],
@@ -242,13 +242,13 @@ def membership_of(row: RawRow) -> MembershipJson:
     }
 
 
-def groups_users(row: RawRow) -> list[MembershipJson]:
+def groups_users(row: UserRow) -> list[MembershipJson]:
     user_id = row["id"]["S"]
     entries = row["groups"]["M"].items()
     return [_belonging(user_id, group_id, entry["M"]) for group_id, entry in entries]
 
 
-def _belonging(user_id: str, group_id: str, entry: RawRow) -> MembershipJson:
+def _belonging(user_id: str, group_id: str, entry: BelongingRow) -> MembershipJson:
     """The same membership as the user's own row tells of it."""
     return {
         "id": entry["id"]["S"],

@@ -11,14 +11,13 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.storage.base import RawRow
-from chalicelib.tables.comments import Comment
+from chalicelib.tables.comments import Comment, CommentRow
 from chalicelib.views import comments as views
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
-def row(comment_id: str, parent_id: str | None = None, modified: int = 0) -> RawRow:
+def row(comment_id: str, parent_id: str | None = None, modified: int = 0) -> CommentRow:
     return Comment(
         "resource",
         comment_id,
@@ -27,10 +26,10 @@ def row(comment_id: str, parent_id: str | None = None, modified: int = 0) -> Raw
         user_id="author",
         created=NOON,
         modified=NOON + timedelta(seconds=modified),
-    ).serialize()
+    ).row
 
 
-def threads(*rows: RawRow, members: Collection[str] = ()) -> Any:
+def threads(*rows: CommentRow, members: Collection[str] = ()) -> Any:
     return json.loads(orjson.dumps(views.threads(rows, {}, members)))
 
 

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, NewType, cast
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId
-from chalicelib.storage.base import RawRow
 from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.values import Text
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
+from chalicelib.tables.resources import ResourceRow
 
 Disclosed = NewType("Disclosed", dict[str, Any])
 """A holding with its secret, if it has one. Made in this module alone."""
@@ -30,11 +31,11 @@ class Undisclosed(NamedTuple):
     A tuple, since a list makes thousands.
     """
 
-    revision: RawRow | None
+    revision: Text | None
     holding: HoldingRow
 
     @classmethod
-    def of(cls, item: RawRow, holding: HoldingRow) -> Undisclosed:
+    def of(cls, item: ResourceRow, holding: HoldingRow) -> Undisclosed:
         return cls(item.get("secret_revision"), holding)
 
 
@@ -111,4 +112,4 @@ def _require_whole(secret: Undisclosed) -> None:
 
 
 def _disclosed(holding: HoldingRow) -> Disclosed:
-    return Disclosed(cast(RawRow, holding))
+    return Disclosed(cast(dict[str, Any], holding))

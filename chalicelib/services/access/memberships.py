@@ -9,13 +9,13 @@ from functools import partial
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.base import Key
 from chalicelib.storage.decisions import Versions
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.versioned import version_in
-from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
+from chalicelib.tables.groups import Group, GroupRow
+from chalicelib.tables.memberships import Membership, MembershipRow
 from chalicelib.tables.permissions import Permission
 
 
@@ -81,7 +81,7 @@ def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
     rows, *firsts = reading.together(
         partial(reading.read, map(Group.by_id, group_ids)), *_first_two(group_ids)
     )
-    groups = {id_: row for id_ in group_ids if (row := rows.raw(Group.by_id(id_)))}
+    groups = {id_: row for id_ in group_ids if (row := Group.among(rows, Group.by_id(id_)))}
     found = zip(group_ids, firsts, strict=True)
     lonely = [group_id for group_id, two in found if len(two) == 1 and group_id in groups]
     firsts = reading.together(*_first_two(lonely))
@@ -90,17 +90,17 @@ def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
     return {group_id: UserId(one["user_id"]["S"]) for group_id, [one] in sole.items()}
 
 
-def _first_two(group_ids: Iterable[GroupId]) -> list[Callable[[], list[RawRow]]]:
+def _first_two(group_ids: Iterable[GroupId]) -> list[Callable[[], list[MembershipRow]]]:
     """Reads two memberships of each of these groups, or the only one."""
-    return [partial(reading.first, Membership, group_id, 2) for group_id in group_ids]
+    return [partial(Membership.first_two, group_id) for group_id in group_ids]
 
 
-def shown(groups: Sequence[RawRow]) -> Sequence[Sequence[RawRow]]:
+def shown(groups: Sequence[GroupRow]) -> Sequence[Sequence[MembershipRow]]:
     """The memberships of each of these groups, to be shown.
 
     `require_shown_whole` says afterwards whether some were changed meanwhile.
     """
-    return reading.together(*(partial(reading.query, Membership, row["id"]["S"]) for row in groups))
+    return reading.together(*(partial(Membership.rows_in, row["id"]["S"]) for row in groups))
 
 
 def versions(group_ids: Iterable[str]) -> Versions:
@@ -113,7 +113,9 @@ def versions(group_ids: Iterable[str]) -> Versions:
     return {key: rows.version(key) for key in keys}
 
 
-def require_shown_whole(groups: Sequence[RawRow], members: Sequence[Sequence[RawRow]]) -> None:
+def require_shown_whole(
+    groups: Sequence[GroupRow], members: Sequence[Sequence[MembershipRow]]
+) -> None:
     """Begin again if these were at no moment the members of the groups, read before them.
 
     A group's version also rises with what it has. So of those whose version has risen the
@@ -125,7 +127,7 @@ def require_shown_whole(groups: Sequence[RawRow], members: Sequence[Sequence[Raw
         key = Group.by_id(row["id"]["S"])
         if now.version(key) != version_in(row):
             moved.append((key.hash_key, shown_of))
-    again = reading.together(*(partial(reading.query, Membership, id_) for id_, _ in moved))
+    again = reading.together(*(partial(Membership.rows_in, id_) for id_, _ in moved))
     if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):
         raise Stale
 

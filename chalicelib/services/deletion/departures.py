@@ -195,13 +195,11 @@ def obstacles(
     users |= {UserId(member.user_id) for _, members in groups for member in members}
     holders = {group for each in lists for group in memberships.group_holders(each)}
     found = read_holders(users, holders)
-    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in resources})
+    personal = trees.in_one({item.id: item.row["permissions"]["M"] for item in resources})
     return Obstacles(resources, found, _detailed(groups, found), lonely, personal)
 
 
 def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:
     """Groups as they are shown with their members."""
-    seen = [
-        SeenGroup(group.serialize(), [m.serialize() for m in members]) for group, members in groups
-    ]
-    return Found(seen, users={id_: user.serialize() for id_, user in holders.users.items()})
+    seen = [SeenGroup(group.row, [m.row for m in members]) for group, members in groups]
+    return Found(seen, users={id_: user.row for id_, user in holders.users.items()})

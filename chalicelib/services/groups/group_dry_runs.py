@@ -21,6 +21,7 @@ from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
 
@@ -68,7 +69,7 @@ def _own_secrets(actor: Actor, rows: Rows, item_ids: Iterable[ResourceId]) -> li
     held = [
         Undisclosed.of(row, holding)
         for item_id in wanted
-        if (row := rows.raw(item(item_id)))
+        if (row := Resource.among(rows, item(item_id)))
         and (holding := Holding.among(own, actor.id, item_id))
         and has_secret(holding)
     ]

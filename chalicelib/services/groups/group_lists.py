@@ -5,26 +5,30 @@ Lists stay as DynamoDB sent them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import GroupId, find_uuid
 from chalicelib.services.access import memberships
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
+from chalicelib.storage.values import Map
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
+from chalicelib.tables.groups import Group, GroupRow
+from chalicelib.tables.memberships import MembershipRow
+from chalicelib.tables.users import BelongingRow, User, UserRow
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."
+
+Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +54,8 @@ class Details:
 
 
 class SeenGroup(NamedTuple):
-    row: RawRow
-    members: Sequence[RawRow] = ()
+    row: GroupRow
+    members: Sequence[MembershipRow] = ()
     """Its memberships, where they have been read."""
 
 
@@ -60,10 +64,10 @@ class Found:
     """Groups, and what is shown with them as far as it has been read."""
 
     groups: Sequence[SeenGroup]
-    own: RawRow | None = None
+    own: UserRow | None = None
     """The row of the caller, which has their memberships."""
-    users: Mapping[str, RawRow] = field(default_factory=dict)
-    gpgkeys: Mapping[str, RawRow] = field(default_factory=dict)
+    users: Mapping[str, UserRow] = field(default_factory=dict)
+    gpgkeys: Mapping[str, GpgkeyRow] = field(default_factory=dict)
 
 
 def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
@@ -75,18 +79,20 @@ def search(actor: Actor, wanted: WantedGroups, details: Details) -> Found:
     ids = _narrowed(dict.fromkeys(claim.subject for claim in claims), wanted, rows)
     keys = [Group.by_id(group_id) for group_id in ids]
     groups = reading.read(keys)
-    found = [row for key in keys if (row := groups.raw(key)) and not row["deleted"]["BOOL"]]
-    return _with_details(found, rows.raw(User.by_id(actor.id)), details)
+    found = [
+        row for key in keys if (row := Group.among(groups, key)) and not row["deleted"]["BOOL"]
+    ]
+    return _with_details(found, User.among(rows, User.by_id(actor.id)), details)
 
 
 def view(actor: Actor, group: str, details: Details) -> Found:
     """Return one group."""
     key = Group.by_id(require_id(group))
     rows = reading.read([key, *_own(actor, details)])
-    row = rows.raw(key)
+    row = Group.among(rows, key)
     if row is None or row["deleted"]["BOOL"]:
         raise NotFound(MISSING)
-    return _with_details([row], rows.raw(User.by_id(actor.id)), details)
+    return _with_details([row], User.among(rows, User.by_id(actor.id)), details)
 
 
 def require_id(group: str) -> GroupId:
@@ -114,21 +120,22 @@ def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
     return {group_id for group_id, entry in entries if entry["M"]["is_admin"]["BOOL"]}
 
 
-def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, RawRow]:
+def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, Map[BelongingRow]]:
     """A user's memberships by group; somebody who is unknown has none."""
-    row = rows.raw(User.by_id(user_id))
+    row = User.among(rows, User.by_id(user_id))
     return {} if row is None else row["groups"]["M"]
 
 
-def _with_details(groups: Sequence[RawRow], own: RawRow | None, details: Details) -> Found:
+def _with_details(groups: Sequence[GroupRow], own: UserRow | None, details: Details) -> Found:
     members = memberships.shown(groups) if details.members else [()] * len(groups)
     seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
     users, *_ = reading.together(
-        partial(_by_id, User, _users_in(seen, details)), *([is_whole] if details.members else [])
+        partial(_by_id, User, User.typed, _users_in(seen, details)),
+        *([is_whole] if details.members else []),
     )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
-    return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
+    return Found(seen, own, users, _by_id(Gpgkey, Gpgkey.typed, keys) if details.gpgkeys else {})
 
 
 def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
@@ -139,6 +146,8 @@ def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
             yield from (member["user_id"]["S"] for member in members)
 
 
-def _by_id(table: type[User | Gpgkey], ids: Iterable[str]) -> dict[str, RawRow]:
-    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], row))
+def _by_id(
+    table: type[Table], typed: Callable[[RawRow], Row], ids: Iterable[str]
+) -> dict[str, Row]:
+    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], typed(row)))
     return dict(made)

@@ -117,8 +117,8 @@ def erase(tx: Change, group_id: GroupId, user: User) -> None:
 
 def seen(group: Group, roster: Roster) -> SeenGroup:
     """A group as it is shown with these members."""
-    rows = [_row(GroupId(group.id), *each).serialize() for each in roster.items()]
-    return SeenGroup(group.serialize(), rows)
+    rows = [_row(GroupId(group.id), *each).row for each in roster.items()]
+    return SeenGroup(group.row, rows)
 
 
 def _row(group_id: GroupId, user_id: UserId, belonging: Belonging) -> Membership:

@@ -89,7 +89,7 @@ def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     if is_named or members != stored.members:
         _write(actor, stored, changed, members, given)
         groups.tell(actor, row)
-    shown = {str(user_id): stored.users[user_id].serialize() for user_id in members}
+    shown = {str(user_id): stored.users[user_id].row for user_id in members}
     return Found([group_members.seen(changed, members)], users=shown)
 
 

@@ -109,4 +109,4 @@ def _found(group: Group, roster: Roster, own: User | None) -> Found:
     if own is None:
         return Found(seen)
     own.groups = {**own.groups, group.id: roster[UserId(own.id)]}
-    return Found(seen, own.serialize())
+    return Found(seen, own.row)

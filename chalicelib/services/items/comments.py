@@ -11,21 +11,20 @@ from chalicelib.domain.ids import CommentId, ResourceId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.items import resources
 from chalicelib.services.items.resources import Loaded
-from chalicelib.storage.base import RawRow
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.comments import Comment
+from chalicelib.tables.comments import Comment, CommentRow
 
 MISSING = "The comment does not exist."
 _NO_PARENT = {"has_valid_parent_id": "The parent comment does not exist."}
 
 
-def of(actor: Actor, resource_id: ResourceId) -> list[RawRow]:
+def of(actor: Actor, resource_id: ResourceId) -> list[CommentRow]:
     """Return all comments of a resource the actor may see."""
     resources.load(actor, resource_id, missing="Could not find comments for the requested model.")
     return Comment.all_of(resource_id)
 
 
-def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> RawRow:
+def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> CommentRow:
     """Store a comment of the actor's, or a reply to one, at a resource they may see.
 
     A comment is never stored without its locator, nor a reply to what is not there: both
@@ -43,16 +42,16 @@ def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> 
             tx.require(parent, otherwise=Invalid(INVALID, {"parent_id": _NO_PARENT}))
         tx.create(comment)
         tx.create(comment.locator())
-    return comment.serialize()
+    return comment.row
 
 
-def view(actor: Actor, comment_id: CommentId) -> RawRow:
+def view(actor: Actor, comment_id: CommentId) -> CommentRow:
     """Return a comment at a resource the actor may see."""
     _, comment = _load(actor, comment_id)
-    return comment.serialize()
+    return comment.row
 
 
-def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -> RawRow:
+def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -> CommentRow:
     """Change the text of a comment of the actor's, while they may see the resource.
 
     An actor who may see the comment and did not write it is told that they may not change it;
@@ -72,7 +71,7 @@ def update(actor: Actor, comment_id: CommentId, draft: Draft[CommentEditBody]) -
             provided=Comment.user_id == actor.id,
             otherwise=NotFound(MISSING),
         )
-    return comment.serialize()
+    return comment.row
 
 
 def delete(actor: Actor, comment_id: CommentId) -> None:

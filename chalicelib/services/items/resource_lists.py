@@ -22,11 +22,12 @@ from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import RESOURCE, ROOT, Holding, HoldingRow
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.resources import Resource, ResourceRow
 from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")
-HeldPermission = tuple[str, RawRow]
+HeldPermission = tuple[str, PermissionRow]
 """One entry of an access list: the holder, and the permission as it is in the row."""
 MOST_PLACES = 5
 """Folders that are asked for one by one; for more, all that a user holds is read once."""
@@ -61,20 +62,21 @@ def search(
     holdings = _all_holdings(actor, wanted, with_secrets)
     holders = holders_of(actor)
     settings: dict[Key, RawRow] = {}
-    unseen: list[RawRow] = []
+    unseen: list[ResourceRow] = []
 
     def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
         if table is Setting:
             settings[TYPES] = row
             return None
-        permission = strongest(holders, row)
+        resource = Resource.typed(row)
+        permission = strongest(holders, resource)
         if permission is None:
-            unseen.append(row)
+            unseen.append(resource)
             return None
-        if not _is_wanted(row, permission[1], wanted):
+        if not _is_wanted(resource, permission[1], wanted):
             return None
-        seen = SeenResource(row, holdings[row["id"]["S"]])
-        return row["resource_type_id"]["S"], show(seen, permission)
+        seen = SeenResource(resource, holdings[ResourceId(resource["id"]["S"])])
+        return resource["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
@@ -88,7 +90,7 @@ def holders_of(actor: Actor) -> tuple[str, ...]:
     return (actor.id, *actor.groups)
 
 
-def strongest(holders: Sequence[str], row: RawRow) -> HeldPermission | None:
+def strongest(holders: Sequence[str], row: ResourceRow) -> HeldPermission | None:
     """The strongest permission that one of these has, and who; the first of equals."""
     best: HeldPermission | None = None
     permissions = row["permissions"]["M"]
@@ -99,11 +101,11 @@ def strongest(holders: Sequence[str], row: RawRow) -> HeldPermission | None:
     return best
 
 
-def _type(permission: RawRow) -> int:
+def _type(permission: PermissionRow) -> int:
     return int(permission["type"]["N"])
 
 
-def _is_owner(permission: RawRow) -> bool:
+def _is_owner(permission: PermissionRow) -> bool:
     return _type(permission) == PermissionType.OWNER
 
 
@@ -167,7 +169,7 @@ def _is_held_so(holding: HoldingRow, wanted: WantedResources) -> bool:
     return (None if place == ROOT else place) in wanted.parents
 
 
-def _is_wanted(row: RawRow, permission: RawRow, wanted: WantedResources) -> bool:
+def _is_wanted(row: ResourceRow, permission: PermissionRow, wanted: WantedResources) -> bool:
     if row["deleted"]["BOOL"]:
         return False
     if wanted.is_owned_by_me and not _is_owner(permission):

@@ -55,7 +55,7 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
     _write(actor, loaded, changed, secrets, members, grant, log)
     holding = _renewed(loaded.seen.holding, secrets.get(actor.id))
     users = people.among(rows, [key.hash_key for key in shown])
-    return SeenResource(changed.serialize(), holding, users).disclosed_by(log)
+    return SeenResource(changed.row, holding, users).disclosed_by(log)
 
 
 def _changed(actor: Actor, stored: Resource, body: bodies.Update) -> Resource:

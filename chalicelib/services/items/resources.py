@@ -26,7 +26,7 @@ from chalicelib.services.items.resource_rules import TYPES
 from chalicelib.services.metadata import metadata_settings
 from chalicelib.services.users import people
 from chalicelib.storage import reading
-from chalicelib.storage.base import Grant, Key, RawRow
+from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
@@ -34,7 +34,7 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.resources import Resource, ResourceRow
 from chalicelib.tables.users import User
 
 MISSING = "The resource does not exist."
@@ -46,7 +46,7 @@ class SeenResource(NamedTuple):
     A tuple, since a list makes thousands.
     """
 
-    row: RawRow
+    row: ResourceRow
     holding: HoldingRow
     users: Mapping[UserId, User] = MappingProxyType({})
     """Rows of the users that are shown with it."""
@@ -92,7 +92,7 @@ def load(
     grants.require(actor, resource, PermissionType.READ, missing=missing, denied=missing)
     if resource is None:
         raise NotFound(missing)
-    row, holding = rows.raw(resource.key), Holding.among(rows, actor.id, resource_id)
+    row, holding = Resource.among(rows, resource.key), Holding.among(rows, actor.id, resource_id)
     has_deleted_type = resource.resource_type_id in resource_rules.deleted_types(rows)
     if row is None or holding is None or (has_deleted_type and hidden_by_type):
         raise NotFound(missing)
@@ -128,14 +128,14 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
         tx.create(resource)
         tx.create(holding)
         tx.create(log)
-    return SeenResource(resource.serialize(), holding.row, {actor.id: creator}).disclosed_by(log)
+    return SeenResource(resource.row, holding.row, {actor.id: creator}).disclosed_by(log)
 
 
 def created(actor: Actor, resource_id: ResourceId) -> SeenResource:
     """Return a resource with the secret and the users that are shown when it is created."""
-    shown = ("created_by", "modified_by")
     [seen] = with_users(
-        [view(actor, resource_id)], lambda seen: [seen.row[name]["S"] for name in shown]
+        [view(actor, resource_id)],
+        lambda seen: [seen.row["created_by"]["S"], seen.row["modified_by"]["S"]],
     )
     return seen._replace(secret=disclosure.disclose_to_author(actor, seen.undisclosed))
 

@@ -11,8 +11,8 @@ from chalicelib.services.access import memberships
 from chalicelib.services.items.resources import load
 from chalicelib.services.users import people
 from chalicelib.storage import reading
-from chalicelib.storage.base import RawRow
 from chalicelib.tables.groups import Group
+from chalicelib.tables.resources import ResourceRow
 from chalicelib.tables.users import User
 
 
@@ -26,7 +26,7 @@ class Holders:
 
 def view(
     actor: Actor, resource_id: ResourceId, *, with_users: bool, with_groups: bool
-) -> tuple[RawRow, Holders]:
+) -> tuple[ResourceRow, Holders]:
     """Return a resource the actor may see, and those of its holders that are asked for."""
     loaded = load(actor, resource_id)
     permissions = loaded.resource.permissions

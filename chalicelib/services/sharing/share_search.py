@@ -14,10 +14,10 @@ from chalicelib.services.users import roles, user_lists
 from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import Listed, WantedUsers
 from chalicelib.storage import reading
-from chalicelib.storage.base import RawRow
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.groups import Group
+from chalicelib.tables.groups import Group, GroupRow
 from chalicelib.tables.memberships import Membership
+from chalicelib.tables.users import UserRow
 
 MOST = 25
 """Users shown, and groups: who looks for others says more of their names."""
@@ -34,7 +34,7 @@ class FoundGroup:
 def search(
     actor: Actor,
     text: str | None,
-    show: Callable[[RawRow, Known], Shown],
+    show: Callable[[UserRow, Known], Shown],
     username: Callable[[Shown], str],
 ) -> tuple[list[Listed[Shown, Any]], list[FoundGroup]]:
     """Return whose names hold a text, the first by name; all, where there is none.
@@ -52,20 +52,20 @@ def search(
     return users[:MOST], _with_members(rows)
 
 
-def _groups(claims: Iterable[Claim], text: str | None) -> list[RawRow]:
+def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
     """The first groups by name; claims hold names folded."""
     wanted = folded(text or "")
     ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
     keys = [Group.by_id(group_id) for group_id in ids]
     rows = reading.read(keys)
-    found = [row for key in keys if (row := rows.raw(key)) is not None]
+    found = [row for key in keys if (row := Group.among(rows, key)) is not None]
     return [row for row in found if not row["deleted"]["BOOL"]]
 
 
-def _with_members(groups: list[RawRow]) -> list[FoundGroup]:
+def _with_members(groups: list[GroupRow]) -> list[FoundGroup]:
     members = memberships.shown(groups)
     memberships.require_shown_whole(groups, members)
     return [
-        FoundGroup(Group.from_raw(group), [Membership.from_raw(row) for row in rows])
+        FoundGroup(Group.of_row(group), [Membership.of_row(row) for row in rows])
         for group, rows in zip(groups, members, strict=True)
     ]

@@ -8,20 +8,20 @@ from datetime import datetime
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import GpgkeyId
 from chalicelib.storage import reading
-from chalicelib.storage.base import RawRow, timestamp_text
+from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.claims import FINGERPRINT, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 
 
 def search(
     *, is_deleted: bool, modified_after: datetime | None, users: Collection[str] | None
-) -> list[RawRow]:
+) -> list[GpgkeyRow]:
     """Return keys in storage order; each filter that is given narrows the list."""
     claims = Claim.of_kind(FINGERPRINT)
     keys = [Gpgkey.by_id(c.subject) for c in claims if users is None or c.owner in users]
     rows = reading.read(keys)
     after = "" if modified_after is None else timestamp_text(modified_after)
-    found = (rows.raw(key) for key in keys)
+    found = (Gpgkey.among(rows, key) for key in keys)
     return [
         row
         for row in found

@@ -21,9 +21,9 @@ from chalicelib.services.users.roles import Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.users import User, UserRow
 
 Shown = TypeVar("Shown")
 ShownKey = TypeVar("ShownKey")
@@ -59,7 +59,7 @@ class WantedUsers:
 
 
 def search(
-    actor: Actor, wanted: WantedUsers, show: Callable[[RawRow, Known], Shown]
+    actor: Actor, wanted: WantedUsers, show: Callable[[UserRow, Known], Shown]
 ) -> list[Listed[Shown, Any]]:
     """Return, in no order, what `show` makes of whom the actor may see and asks for."""
     if wanted.resource_id is not None:
@@ -76,7 +76,7 @@ def among(
     ids: Collection[str],
     actor: Actor,
     wanted: WantedUsers,
-    show: Callable[[RawRow, Known], Shown],
+    show: Callable[[UserRow, Known], Shown],
     known: Known,
 ) -> list[Listed[Shown, Any]]:
     """Return the same of those users whose identifiers, and of those roles that, were read."""
@@ -89,9 +89,10 @@ def everybody() -> set[str]:
 
 
 def _maker(
-    actor: Actor, wanted: WantedUsers, show: Callable[[RawRow, Known], Shown], known: Known
+    actor: Actor, wanted: WantedUsers, show: Callable[[UserRow, Known], Shown], known: Known
 ) -> Callable[[type[Table], RawRow], Listed[Shown, Any] | None]:
-    def make(_: type[Table], user: RawRow) -> Listed[Shown, Any] | None:
+    def make(_: type[Table], row: RawRow) -> Listed[Shown, Any] | None:
+        user = User.typed(row)
         return _listed(user, show(user, known)) if _is_wanted(actor, user, wanted) else None
 
     return make
@@ -100,8 +101,8 @@ def _maker(
 def search_with_keys(
     actor: Actor,
     wanted: WantedUsers,
-    show: Callable[[RawRow, Known], Shown],
-    show_key: Callable[[RawRow], ShownKey],
+    show: Callable[[UserRow, Known], Shown],
+    show_key: Callable[[GpgkeyRow], ShownKey],
 ) -> list[Listed[Shown, ShownKey]]:
     """Return the same with their keys.
 
@@ -117,7 +118,7 @@ def search_with_keys(
 
     def make(table: type[Table], row: RawRow) -> Listed[Shown, ShownKey] | None:
         if table is Gpgkey:
-            gpgkeys[row["id"]["S"]] = show_key(row)
+            gpgkeys[row["id"]["S"]] = show_key(Gpgkey.typed(row))
             return None
         return make_user(table, row)
 
@@ -127,17 +128,17 @@ def search_with_keys(
 
 
 def with_keys(
-    found: Sequence[Listed[Shown, ShownKey]], show: Callable[[RawRow], ShownKey]
+    found: Sequence[Listed[Shown, ShownKey]], show: Callable[[GpgkeyRow], ShownKey]
 ) -> list[Listed[Shown, ShownKey]]:
     """Return users in the same order, with what `show` makes of those keys that are not there."""
     missing = {each.gpgkey_id for each in found if each.gpgkey_id and not each.gpgkey}
     if not missing:
         return list(found)
-    made = reading.gather(Gpgkey, missing, lambda _, row: (row["id"]["S"], show(row)))
+    made = reading.gather(Gpgkey, missing, lambda _, row: (row["id"]["S"], show(Gpgkey.typed(row))))
     return _paired(found, dict(made))
 
 
-def _listed(user: RawRow, shown: Shown) -> Listed[Shown, Any]:
+def _listed(user: UserRow, shown: Shown) -> Listed[Shown, Any]:
     return Listed(shown, user["gpgkey_id"]["S"] if "gpgkey_id" in user else None)
 
 
@@ -159,7 +160,7 @@ def _with_access(
     actor: Actor,
     resource_id: ResourceId,
     wanted: WantedUsers,
-    show: Callable[[RawRow, Known], Shown],
+    show: Callable[[UserRow, Known], Shown],
 ) -> list[Listed[Shown, Any]]:
     """Return those of them who have access; refuse an actor who has none."""
     rows = reading.read([Resource.by_id(resource_id), roles.KEY])
@@ -172,9 +173,10 @@ def _with_access(
     if len(direct) == len(holders):
         return reading.gather(User, direct, make)
 
-    def make_holder(table: type[Table], user: RawRow) -> Listed[Shown, Any] | None:
+    def make_holder(table: type[Table], row: RawRow) -> Listed[Shown, Any] | None:
+        user = User.typed(row)
         has_access = user["id"]["S"] in holders or holders & user["groups"]["M"].keys()
-        return make(table, user) if has_access else None
+        return make(table, row) if has_access else None
 
     groups = memberships.group_holders(resource.permissions)
     ids, versions = reading.together(everybody, partial(memberships.versions, groups))
@@ -183,7 +185,7 @@ def _with_access(
     return found
 
 
-def _is_wanted(actor: Actor, user: RawRow, wanted: WantedUsers) -> bool:
+def _is_wanted(actor: Actor, user: UserRow, wanted: WantedUsers) -> bool:
     is_active = user["active"]["BOOL"]
     return (
         not user["deleted"]["BOOL"]
@@ -195,6 +197,6 @@ def _is_wanted(actor: Actor, user: RawRow, wanted: WantedUsers) -> bool:
     )
 
 
-def _says(user: RawRow, searched: str) -> bool:
+def _says(user: UserRow, searched: str) -> bool:
     texts = (user["username"]["S"], user["first_name"]["S"], user["last_name"]["S"])
     return any(searched in folded(text) for text in texts)
