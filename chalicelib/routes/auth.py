@@ -135,7 +135,7 @@ def jwt_refresh(
     token, user_id = sent.refresh_token, sent.user_id
     if token is UNSET and user_id is UNSET and REFRESH_COOKIE in cookies:
         token = cookies[REFRESH_COOKIE]
-        user_id = refresh_tokens.refresh_cookie_owner(token)
+        user_id = refresh_tokens.owner_of(token)
         require_csrf()
     renewed = refresh_tokens.refresh(user_id, token, caller)
     cookie = access.refresh_cookie(renewed.refresh_token)

@@ -158,7 +158,7 @@ def in_chunks(items: list[T], size: int) -> Iterator[list[T]]:
 
 def every_table() -> list[type[Table]]:
     """Every table some module has declared so far, by name."""
-    return sorted(_leaves(Table), key=lambda table: table.stored_as())
+    return sorted({*_leaves(Table)}, key=lambda table: table.stored_as())
 
 
 def _leaves(table: type[Table]) -> list[type[Table]]:

@@ -15,12 +15,12 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import (
     Check,
     Key,
-    Table,
     TableMeta,
     TimestampAttribute,
     table_name,
 )
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Text
 
 LOCATOR = "locator"
@@ -38,7 +38,7 @@ class CommentRow(TypedDict):
     modified: Text
 
 
-class Comment(Table):
+class Comment(Typed[CommentRow]):
     class Meta(TableMeta):
         table_name = table_name("comments")
 
@@ -56,11 +56,6 @@ class Comment(Table):
     modified = ModifiedAttribute(null=True)
     located_at = UnicodeAttribute(null=True)
     """Of a locator alone: the resource the comment is of."""
-
-    @property
-    def row(self) -> CommentRow:
-        """The comment as DynamoDB would send it."""
-        return cast(CommentRow, self.serialize())
 
     @classmethod
     def of(cls, resource_id: ResourceId, comment_id: str) -> Key:

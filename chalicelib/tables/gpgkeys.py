@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 from pynamodb.attributes import (
     BooleanAttribute,
@@ -13,9 +13,9 @@ from pynamodb.attributes import (
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.storage.base import Key, RawRow, Table, TableMeta, TimestampAttribute, table_name
-from chalicelib.storage.reading import Rows
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Flag, Number, Text, Texts
 
 
@@ -38,7 +38,7 @@ class GpgkeyRow(TypedDict):
     modified: Text
 
 
-class Gpgkey(Table):
+class Gpgkey(Typed[GpgkeyRow]):
     class Meta(TableMeta):
         table_name = table_name("gpgkeys")
 
@@ -66,18 +66,3 @@ class Gpgkey(Table):
     @classmethod
     def by_id(cls, gpgkey_id: str) -> Key:
         return Key(cls, gpgkey_id)
-
-    @classmethod
-    def among(cls, rows: Rows, key: Key) -> GpgkeyRow | None:
-        """A public key, if it is among rows that were read."""
-        return cast(GpgkeyRow | None, rows.raw(key))
-
-    @staticmethod
-    def typed(row: RawRow) -> GpgkeyRow:
-        """A row of this table that was read."""
-        return cast(GpgkeyRow, row)
-
-    @property
-    def row(self) -> GpgkeyRow:
-        """The public key as DynamoDB would send it."""
-        return cast(GpgkeyRow, self.serialize())

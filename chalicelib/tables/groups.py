@@ -7,16 +7,14 @@ change of either, and of the access list or the secrets of an item that it has a
 
 from __future__ import annotations
 
-from typing import cast
-
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
-from chalicelib.storage.base import Key, RawRow, TableMeta, TimestampAttribute, table_name
-from chalicelib.storage.reading import Rows
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Flag, Text
 from chalicelib.storage.versioned import Versioned, VersionedRow
 
@@ -33,7 +31,7 @@ class GroupRow(VersionedRow):
     modified_by: Text
 
 
-class Group(Versioned):
+class Group(Versioned, Typed[GroupRow]):
     class Meta(TableMeta):
         table_name = table_name("groups")
 
@@ -48,20 +46,6 @@ class Group(Versioned):
     @classmethod
     def by_id(cls, group_id: GroupId | str) -> Key:
         return Key(cls, group_id)
-
-    @classmethod
-    def among(cls, rows: Rows, key: Key) -> GroupRow | None:
-        """A group, if it is among rows that were read."""
-        return cast(GroupRow | None, rows.raw(key))
-
-    @classmethod
-    def of_row(cls, row: GroupRow) -> Group:
-        return cls.from_raw(cast(RawRow, row))
-
-    @property
-    def row(self) -> GroupRow:
-        """The group as DynamoDB would send it."""
-        return cast(GroupRow, self.serialize())
 
     def deletion(self, user_id: str) -> list[Action]:
         """The actions by which it ends; its name stays, and may be taken by another group."""

@@ -8,7 +8,8 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Flag, Text
 from chalicelib.storage.versioned import Dependent
 
@@ -23,7 +24,7 @@ class MembershipRow(TypedDict):
     created: Text
 
 
-class Membership(Dependent):
+class Membership(Dependent, Typed[MembershipRow]):
     class Meta(TableMeta):
         table_name = table_name("memberships")
 
@@ -37,15 +38,6 @@ class Membership(Dependent):
     @classmethod
     def of(cls, group_id: GroupId | str, user_id: UserId | str) -> Key:
         return Key(cls, group_id, user_id)
-
-    @classmethod
-    def of_row(cls, row: MembershipRow) -> Membership:
-        return cls.from_raw(cast(RawRow, row))
-
-    @property
-    def row(self) -> MembershipRow:
-        """The membership as DynamoDB would send it."""
-        return cast(MembershipRow, self.serialize())
 
     @classmethod
     def in_group(cls, group_id: GroupId | str) -> list[Membership]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Literal, NotRequired, cast
+from typing import Literal, NotRequired
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 from pynamodb.expressions.update import Action
@@ -11,9 +11,9 @@ from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId
-from chalicelib.storage.base import Key, RawRow, TableMeta, TimestampAttribute, table_name
-from chalicelib.storage.reading import Rows
+from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Choice, Entries, Flag, Text
 from chalicelib.storage.versioned import Versioned, VersionedRow
 from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
@@ -53,7 +53,7 @@ class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
     live_type_id = UnicodeAttribute(hash_key=True)
 
 
-class Resource(Versioned):
+class Resource(Versioned, Typed[ResourceRow]):
     class Meta(TableMeta):
         table_name = table_name("resources")
 
@@ -87,21 +87,6 @@ class Resource(Versioned):
     @classmethod
     def by_id(cls, resource_id: ResourceId) -> Key:
         return Key(cls, resource_id)
-
-    @classmethod
-    def among(cls, rows: Rows, key: Key) -> ResourceRow | None:
-        """A resource, if it is among rows that were read."""
-        return cast(ResourceRow | None, rows.raw(key))
-
-    @staticmethod
-    def typed(row: RawRow) -> ResourceRow:
-        """A row of this table that was read."""
-        return cast(ResourceRow, row)
-
-    @property
-    def row(self) -> ResourceRow:
-        """The resource as DynamoDB would send it."""
-        return cast(ResourceRow, self.serialize())
 
     def deletion(self) -> list[Action]:
         """The actions by which it ends for everybody; its name stays, for the log."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict
 
 from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import MAP
@@ -23,14 +23,13 @@ from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage.base import (
     Check,
     Key,
-    RawRow,
     TableMeta,
     TimestampAttribute,
     table_name,
     timestamp_text,
 )
-from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.typed import Typed
 from chalicelib.storage.unversioned import unversioned
 from chalicelib.storage.values import Entries, Flag, Number, Text
 from chalicelib.storage.versioned import Versioned, VersionedRow
@@ -101,7 +100,7 @@ def _from_row(row: BelongingRow) -> Belonging:
     return Belonging(row["id"]["S"], row["is_admin"]["BOOL"], created)
 
 
-class User(Versioned):
+class User(Versioned, Typed[UserRow]):
     class Meta(TableMeta):
         table_name = table_name("users")
 
@@ -140,21 +139,6 @@ class User(Versioned):
     @classmethod
     def by_id(cls, user_id: str) -> Key:
         return Key(cls, user_id)
-
-    @classmethod
-    def among(cls, rows: Rows, key: Key) -> UserRow | None:
-        """A user, if they are among rows that were read."""
-        return cast(UserRow | None, rows.raw(key))
-
-    @staticmethod
-    def typed(row: RawRow) -> UserRow:
-        """A row of this table that was read."""
-        return cast(UserRow, row)
-
-    @property
-    def row(self) -> UserRow:
-        """The user as DynamoDB would send them."""
-        return cast(UserRow, self.serialize())
 
     @classmethod
     def is_active(cls, user_id: UserId) -> Check:

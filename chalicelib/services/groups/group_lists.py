@@ -5,19 +5,20 @@ Lists stay as DynamoDB sent them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import GroupId, find_uuid
 from chalicelib.services.access import memberships
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
+from chalicelib.storage.typed import Sent, Typed
 from chalicelib.storage.values import Map
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
@@ -27,8 +28,6 @@ from chalicelib.tables.users import BelongingRow, User, UserRow
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."
-
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +130,11 @@ def _with_details(groups: Sequence[GroupRow], own: UserRow | None, details: Deta
     seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
     users, *_ = reading.together(
-        partial(_by_id, User, User.typed, _users_in(seen, details)),
+        partial(_by_id, User, _users_in(seen, details)),
         *([is_whole] if details.members else []),
     )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
-    return Found(seen, own, users, _by_id(Gpgkey, Gpgkey.typed, keys) if details.gpgkeys else {})
+    return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})
 
 
 def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
@@ -146,8 +145,6 @@ def _users_in(seen: Iterable[SeenGroup], details: Details) -> Iterator[str]:
             yield from (member["user_id"]["S"] for member in members)
 
 
-def _by_id(
-    table: type[Table], typed: Callable[[RawRow], Row], ids: Iterable[str]
-) -> dict[str, Row]:
-    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], typed(row)))
+def _by_id(table: type[Typed[Sent]], ids: Iterable[str]) -> dict[str, Sent]:
+    made = reading.gather(table, set(ids), lambda _, row: (row["id"]["S"], table.typed(row)))
     return dict(made)

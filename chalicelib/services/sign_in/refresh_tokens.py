@@ -58,7 +58,7 @@ def refresh(user_id: object, refresh_token: object, caller: Caller) -> Tokens:
     return _rotate(token, identifier, caller)
 
 
-def refresh_cookie_owner(refresh_token: object) -> str:
+def owner_of(refresh_token: object) -> str:
     """Return whose token a cookie holds, where the client does not say."""
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)
