@@ -58,6 +58,11 @@ class KeySet:
         }
         return {"keys": list(self.keys)} | {name: what for name, what in further.items() if what}
 
+    def instead_of(self, stored: Mapping[str, Any]) -> dict[str, Any]:
+        """The document once more, with whatever else the stored one says."""
+        known = {"keys", "published", "signs_from", "coming"}
+        return {name: stored[name] for name in stored.keys() - known} | self.value()
+
     def signing(self, now: datetime) -> Jwk:
         """The key that signs at this moment."""
         is_newer = self.signs_from is not None and self.signs_from <= now

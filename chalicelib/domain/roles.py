@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any, Self
 
 from chalicelib.domain.ids import RoleId, UserId, named_id
 
@@ -23,6 +25,11 @@ class Role:
     modified_by: UserId | None = None
     deleted: str | None = None
     deleted_by: UserId | None = None
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any]) -> Self:
+        """A role as a document has it, which may say more of it than is known here."""
+        return cls(**{name: what for name, what in stored.items() if name in cls.__slots__})
 
     def no_earlier(self, moment: str) -> str:
         """The moment, or that of the last change where a machine's clock is behind it."""

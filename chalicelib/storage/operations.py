@@ -113,9 +113,7 @@ class Change(Transaction):
         lift_row(after, before)
         after.version = before.version + 1
         after.lock = None
-        unchanged = before.is_unchanged()
-        self.put(after, provided=unchanged.condition)
-        self._lines[after.key].unlocked = unchanged.unlocked
+        self.change(before, after)
         if self._header is not None:
             self.is_held_by(self._header.operation, [after.key])
 
@@ -125,8 +123,8 @@ class Change(Transaction):
         self._rested |= {row.key: row for row in others}
 
     def then_put(self, row: Dependent) -> None:
-        """Write a whole row, over the one that may stand there."""
-        self._following.put(row, provided=None)
+        """Write a row that is new as long as the target, and what is rested on, is unchanged."""
+        self._following.put(row)
         self._stage_where_many()
 
     def then_update(self, where: Versioned | Dependent | Key, *actions: Action) -> None:
@@ -176,6 +174,7 @@ class Change(Transaction):
         self._following.require_given(self.held | self._rested.keys() | self._rested_before)
         items = [*self.items(), *(write.item() for write in writes)]
         room.require(items, writes, self._rested)
+        room.require_for_row(self._target)
 
     def _stage_where_many(self) -> None:
         """Stage and lock what there is, so that a change of any size is never held in memory."""

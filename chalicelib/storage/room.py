@@ -40,6 +40,12 @@ def require(
         raise Invalid(_TOO_LARGE)
 
 
+def require_for_row(row: Versioned) -> None:
+    """Refuse a row that would be longer than DynamoDB takes."""
+    if size_of(row.serialize()) + STAGED > MOST_BYTES:
+        raise Invalid(_TOO_LARGE)
+
+
 def require_for_locks(rows: Iterable[Versioned]) -> None:
     """Refuse to lock rows of which one is full."""
     if any(size_of(row.serialize()) + LOCK > MOST_BYTES for row in rows):

@@ -19,7 +19,7 @@ operation first (`operations.end`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -68,6 +68,8 @@ class _Line:
     otherwise: Refusal
     row: Table | None = None
     """The row that is put; of an update the row as it was read, where it was."""
+    before: Versioned | None = None
+    """Of an update to what `row` says: the row as it was read."""
     actions: tuple[Action, ...] = ()
     stamps: tuple[Stamp, ...] = ()
     """What it says of the last change of a row that may be there."""
@@ -98,11 +100,17 @@ class _Line:
         wanted = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if is_wanted else {}
         return {self.verb: self._request(condition) | wanted}
 
+    @property
+    def says_all(self) -> bool:
+        """Whether the row will be as the row in hand is, lock and all."""
+        return self.verb == PUT or self.before is not None
+
     def write(self) -> Write:
         """What the line does, where nobody else changes its row meanwhile."""
         if self.verb == PUT and self.row is not None:
             return Write(self.key, PUT, self.row.serialize())
-        return Write.update(self.key, self.actions) if self.actions else Write(self.key, DELETE)
+        actions = self._said()
+        return Write.update(self.key, actions) if actions else Write(self.key, DELETE)
 
     def held_by(self, reason: CancellationReason) -> str | None:
         """The operation of somebody else that holds the row, where that matters to the line."""
@@ -143,8 +151,16 @@ class _Line:
             range_key=self.key.range_key,
             key="Key",
             condition=condition,
-            actions=self.actions or None,
+            actions=self._said() or None,
         )
+
+    def _said(self) -> Sequence[Action]:
+        """What the line changes."""
+        if self.before is None or self.row is None:
+            return self.actions
+        before = self.before.serialize()
+        stored = self.before.stored or before
+        return Write.between(self.key, before, self.row.serialize(), stored).actions()
 
 
 class Transaction:
@@ -180,7 +196,7 @@ class Transaction:
         """Let an operation hold a row that is as it was read."""
         earlier = self._lines.get(row.key)
         self.require(row.is_unchanged())
-        if earlier is None or earlier.verb != PUT:
+        if earlier is None or not earlier.says_all:
             self.update(row.key, type(row).lock.set(operation), provided=None)
 
     def is_held_by(self, operation: str, keys: Iterable[Key]) -> None:
@@ -198,13 +214,18 @@ class Transaction:
         """Write a row that must not exist yet."""
         self._add(_Line(PUT, row.key, row.absent(), otherwise or Stale(), row))
 
-    def put(
-        self, row: Table, *, provided: Condition | None, otherwise: Refusal | None = None
-    ) -> None:
-        """Write a whole row, over the one that may stand there."""
-        unversioned.require_raised_by_put(row, provided)
-        stamps = stamps_of(row)
-        self._add(_Line(PUT, row.key, provided, otherwise or Stale(), row, stamps=stamps))
+    def put(self, row: Table) -> None:
+        """Write a row that is new, though what is written may stand there already."""
+        assert not isinstance(row, Versioned), "this is created, or changed"  # noqa: S101
+        self._add(_Line(PUT, row.key, None, Stale(), row, stamps=stamps_of(row)))
+
+    def change(self, before: Versioned, after: Versioned) -> None:
+        """Let a row that is as it was read become another, which has a later version."""
+        unchanged = before.is_unchanged()
+        unversioned.require_raised(before, after)
+        line = _Line(UPDATE, after.key, unchanged.condition, Stale(), after, before)
+        line.stamps, line.unlocked = stamps_of(after), unchanged.unlocked
+        self._add(line)
 
     def update(
         self,
@@ -221,7 +242,7 @@ class Transaction:
         for stamp in stamps:
             stamp.lift(None if row is None else getattr(row, stamp.name))
         refusal = otherwise or Stale()
-        line = _Line(UPDATE, _key(where), provided, refusal, row, actions, stamps)
+        line = _Line(UPDATE, _key(where), provided, refusal, row, actions=actions, stamps=stamps)
         unversioned.require_raised_by_update(line.key.table, actions)
         line.show()
         self._add(line)

@@ -9,12 +9,11 @@ version, is the protocol's own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import cache
 from typing import Any, TypeVar
 
 from pynamodb.attributes import Attribute
-from pynamodb.expressions.condition import Comparison, Condition
 from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action, AddAction
 
@@ -59,13 +58,11 @@ def require_raised_by_update(table: type[Table], actions: Iterable[Action]) -> N
     )
 
 
-def require_raised_by_put(row: Table, provided: Condition | None) -> None:
-    """Refuse to run a write of a whole row that is not newer than the row it replaces."""
-    if isinstance(row, Versioned):
-        assert any(row.version > version for version in _versions_in(provided)), (  # noqa: S101
-            f"{type(row).__name__}: a whole row would replace another without a new version. "
-            "Require the version that was read, and write a later one."
-        )
+def require_raised(before: Versioned, after: Versioned) -> None:
+    """Refuse to run a change to a row that is not newer than the one that was read."""
+    assert after.version > before.version, (  # noqa: S101
+        f"{type(after).__name__}: a row would be changed without a new version."
+    )
 
 
 @cache
@@ -83,14 +80,3 @@ def _name(action: Action) -> str:
 
 def _raises(action: Action) -> bool:
     return isinstance(action, AddAction) and _name(action) == _VERSION
-
-
-def _versions_in(condition: object) -> Iterator[int]:
-    """The versions one of which the row has where the condition holds."""
-    if isinstance(condition, Comparison) and condition.operator == "=":
-        path, value = condition.values
-        if isinstance(path, Path) and path.path == [_VERSION]:
-            yield int(value.value["N"])
-    elif isinstance(condition, Condition) and condition.operator == "AND":
-        for each in condition.values:
-            yield from _versions_in(each)

@@ -32,6 +32,15 @@ class Versioned(Table):
     lock = UnicodeAttribute(null=True)
     """The operation that holds the row: it changes it, or rests on it (`operations.py`)."""
 
+    stored: RawRow | None = None
+    """The row as DynamoDB sent it, with what a newer release may have added to it."""
+
+    @classmethod
+    def from_raw(cls, row: RawRow) -> Self:
+        made = super().from_raw(row)
+        made.stored = row
+        return made
+
     def is_unchanged(self) -> Check:
         """The row is as it was read, and no operation holds it."""
         return Check(self.key, type(self).version == self.version, unlocked=True)

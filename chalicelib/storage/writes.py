@@ -1,4 +1,8 @@
-"""What is to be done with a row, as a value: it can be kept, sent, and carried out in memory."""
+"""What is to be done with a row, as a value: it can be kept, sent, and carried out in memory.
+
+An update names what it changes, down to the entries of maps (`differences`). So attributes that
+only a newer release knows stay as they are.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
+from pynamodb.expressions.operand import Path as Operand
 from pynamodb.expressions.update import Action, AddAction, RemoveAction, SetAction
 
 from chalicelib.storage.base import Key, RawRow
@@ -15,6 +20,8 @@ from chalicelib.storage.connection import Json
 Path = tuple[str, ...]
 """The name of an attribute, or of an entry of a map inside one."""
 PUT, UPDATE, DELETE = "Put", "Update", "Delete"
+MOST_NAMED = 100
+"""Changes that an expression of 4 KB names; where there are more, maps are written whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +48,25 @@ class Write:
             found[kind].append((tuple(path.path), *(each.value for each in value)))
         removed = tuple(path for (path,) in found[RemoveAction])
         return cls(key, UPDATE, None, tuple(found[SetAction]), removed, tuple(found[AddAction]))
+
+    @classmethod
+    def between(cls, key: Key, before: RawRow, after: RawRow, stored: RawRow) -> Write:
+        """The update that makes one row of the other, with whatever else is stored of it."""
+        changed = cls(key, UPDATE, None, *_differences(before, after))
+        if len(changed.set) + len(changed.removed) <= MOST_NAMED:
+            return changed
+        whole = changed.carried_out(stored) or {}
+        names = {path[0] for path, _ in changed.set} | {path[0] for path in changed.removed}
+        kept = tuple(((name,), whole[name]) for name in sorted(names & whole.keys()))
+        return cls(key, UPDATE, None, kept, tuple((name,) for name in sorted(names - whole.keys())))
+
+    def actions(self) -> list[Action]:
+        """What an update does, as PynamoDB says it."""
+        return [
+            *(Operand(list(path)).set(value) for path, value in self.set),
+            *(Operand(list(path)).remove() for path in self.removed),
+            *(Operand(list(path)).add(value) for path, value in self.added),
+        ]
 
     def item(self) -> Json:
         """The write as a transaction takes it, without a condition."""
@@ -105,3 +131,20 @@ def _inside(row: RawRow, names: Iterable[str]) -> RawRow:
 
 def _sum(stored: Mapping[str, str] | None, more: Mapping[str, str]) -> RawRow:
     return {"N": str(int((stored or {"N": "0"})["N"]) + int(more["N"]))}
+
+
+def _differences(
+    before: RawRow, after: RawRow, *outer: str
+) -> tuple[tuple[tuple[Path, RawRow], ...], tuple[Path, ...]]:
+    """What has to be set, and what removed, to make one map of the other."""
+    changed: list[tuple[Path, RawRow]] = []
+    removed: list[Path] = [(*outer, name) for name in sorted(before.keys() - after.keys())]
+    for name, value in after.items():
+        earlier = before.get(name)
+        if earlier is not None and "M" in earlier and "M" in value:
+            deeper = _differences(earlier["M"], value["M"], *outer, name)
+            changed += deeper[0]
+            removed += deeper[1]
+        elif earlier != value:
+            changed.append(((*outer, name), value))
+    return tuple(changed), tuple(removed)

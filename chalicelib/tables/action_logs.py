@@ -64,4 +64,4 @@ class ActionLog(Table):
 def _add(rows: Sequence[ActionLog]) -> None:
     with Transaction() as tx:
         for row in rows:
-            tx.put(row, provided=None)
+            tx.put(row)

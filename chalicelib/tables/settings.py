@@ -9,7 +9,9 @@ from pynamodb.attributes import Attribute, JSONAttribute, NumberAttribute, Unico
 from pynamodb.constants import MAP, STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
+from pynamodb.expressions.update import Action
 
+from chalicelib.domain import clock
 from chalicelib.storage.base import Check, Key, Table, TableMeta, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
 
@@ -55,6 +57,12 @@ class Setting(Table):
     @classmethod
     def named(cls, name: str) -> Key:
         return Key(cls, name)
+
+    @classmethod
+    def says(cls, value: Mapping[str, Any], by: str | None = None) -> list[Action]:
+        """The actions by which a row has this document."""
+        author = [] if by is None else [cls.modified_by.set(by)]
+        return [cls.value.set(value), cls.modified.set(clock.now()), *author]
 
     @classmethod
     def is_unmarked(cls, name: str, mark: str) -> Check:

@@ -201,15 +201,14 @@ class User(Versioned, Typed[UserRow]):
 
     @classmethod
     def membership(cls, group_id: str, belonging: Belonging) -> list[Action]:
-        """The actions by which a user's row tells of a membership, new or changed."""
-        return cls.memberships({group_id: belonging})
+        """The actions by which a user's row tells of a new membership."""
+        return [Path(["groups", group_id]).set({MAP: _to_row(belonging)}), cls.version.add(1)]
 
     @classmethod
-    def memberships(cls, belongings: Mapping[str, Belonging]) -> list[Action]:
-        """The same for several groups at once."""
-        entries = [(Path(["groups", id_]), each) for id_, each in belongings.items()]
-        set_ = [entry.set({MAP: _to_row(each)}) for entry, each in entries]
-        return [*set_, cls.version.add(1)]
+    def managing(cls, groups: Mapping[str, bool]) -> list[Action]:
+        """The actions by which it tells which of their groups they manage, and which no more."""
+        flags = [(Path(["groups", id_, "is_admin"]), manages) for id_, manages in groups.items()]
+        return [*(flag.set({"BOOL": manages}) for flag, manages in flags), cls.version.add(1)]
 
     @classmethod
     def no_membership(cls, group_id: str) -> list[Action]:

@@ -138,7 +138,7 @@ def creator() -> None:
             tx.require(Check(B, Group.name == b.name, unlocked=True, beside=beside))
             if lock is not None and not lock.is_committed:
                 tx.require(parts.is_not_committed(lock.operation))
-            tx.put(GroupItem(*Q[1:], kind="creator"), provided=None)
+            tx.put(GroupItem(*Q[1:], kind="creator"))
 
     decided(create)
 

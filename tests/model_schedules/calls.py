@@ -86,8 +86,10 @@ def _transaction(parameters: Json) -> str:
     if _OPERATIONS in done:
         [(verb, request)] = done.pop(_OPERATIONS)
         return _on_header(verb, request, done)
-    [(verb, _)] = done[_ROWS]
-    return {"Put": "write", "ConditionCheck": "create", "Update": "free"}[verb]
+    [(verb, request)] = done[_ROWS]
+    if verb == "ConditionCheck":
+        return "create"
+    return "write" if "version" in request["ExpressionAttributeNames"].values() else "free"
 
 
 def _on_header(verb: str, request: Json, others: dict[str, Any]) -> str:

@@ -76,7 +76,7 @@ def test_a_transaction_writes_all_its_lines(store):
     with Transaction() as tx:
         tx.require(_stands("stands"))
         tx.create(_claim("create", "2"))
-        tx.put(_claim("put", "2"), provided=Claim.subject == "1")
+        tx.put(_claim("put", "2"))
         tx.update(_claim("update"), Claim.subject.set("2"), provided=Claim.subject == "1")
         tx.delete(_claim("delete"), provided=Claim.subject == "1")
 
@@ -98,7 +98,9 @@ def test_a_block_that_raises_writes_nothing(store):
 Line = Callable[[Transaction, str, Invalid], None]
 LINES: tuple[Line, ...] = (
     lambda tx, value, no: tx.require(_stands(value), otherwise=no),
-    lambda tx, value, no: tx.put(_claim(value), provided=Claim.present(), otherwise=no),
+    lambda tx, value, no: tx.update(
+        _claim(value), Claim.subject.remove(), provided=Claim.subject == "1", otherwise=no
+    ),
     lambda tx, value, no: tx.update(
         _claim(value), Claim.subject.set("2"), provided=Claim.present(), otherwise=no
     ),
@@ -217,7 +219,7 @@ def test_both_conditions_of_a_joined_line_must_hold(store, required, provided):
 def test_what_is_put_over_nothing_in_particular_joins_a_check_too(store):
     tx = Transaction()
     tx.require(_stands("a"))
-    tx.put(_claim("a"), provided=None)
+    tx.put(_claim("a"))
 
     with pytest.raises(Stale):
         tx.commit()
@@ -287,7 +289,7 @@ def test_a_transaction_takes_over_the_lines_of_another(store):
 
 def test_lines_that_were_kept_are_written_as_they_are(store):
     made = Transaction()
-    made.put(_claim("a", "2"), provided=None)
+    made.put(_claim("a", "2"))
     made.update(Token.by_hash("t"), Token.kind.set("new"), provided=None)
     _claim("a", "1").save()
 
@@ -487,7 +489,7 @@ def test_a_row_that_is_put_says_nothing_earlier_than_the_one_it_replaces(store, 
     row = Setting("one", value={"is": "new"}, modified=time.now)
 
     with Transaction() as tx:
-        tx.put(row, provided=Setting.present())
+        tx.put(row)
 
     assert row.modified == _modified() == later
 

@@ -124,22 +124,11 @@ def _rename_beside_forgetfully(group):
         tx.then_update(group, Group.name.set("after"))
 
 
-def _replace_forgetfully(group):
-    group.name = "after"
+def _change_forgetfully(group):
+    renamed = group.copy()
+    renamed.name = "after"
     with Transaction() as tx:
-        tx.put(group, provided=group.is_unchanged().condition)
-
-
-def _replace_blindly(group):
-    group.name, group.version = "after", group.version + 1
-    with Transaction() as tx:
-        tx.put(group, provided=Group.present())
-
-
-def _replace_afterwards(group):
-    group.name, group.version = "after", group.version + 1
-    with Change(None, _new_group()) as tx:
-        tx.then_put(group)
+        tx.change(group, renamed)
 
 
 @pytest.mark.parametrize(
@@ -149,9 +138,7 @@ def _replace_afterwards(group):
         _rename_by_key_forgetfully,
         _set_version_forgetfully,
         _rename_beside_forgetfully,
-        _replace_forgetfully,
-        _replace_blindly,
-        _replace_afterwards,
+        _change_forgetfully,
     ],
 )
 def test_a_service_that_forgets_the_version_does_not_run(store, forget):
@@ -177,15 +164,36 @@ def test_a_service_that_raises_the_version_runs(store):
     assert (_stored(group).name, _stored(group).version) == ("after", 2)
 
 
-def test_a_whole_row_replaces_an_older_one(store):
+def test_a_row_becomes_another_with_a_later_version(store):
     group = _group()
     renamed = group.copy()
     renamed.name, renamed.version = "after", group.version + 1
 
     with Transaction() as tx:
-        tx.put(renamed, provided=group.is_unchanged().condition)
+        tx.change(group, renamed)
 
     assert (_stored(group).name, _stored(group).version) == ("after", 2)
+
+
+def _put(group):
+    with Transaction() as tx:
+        tx.put(group)
+
+
+def _put_afterwards(group):
+    with Change(None, _new_group()) as tx:
+        tx.then_put(group)
+
+
+@pytest.mark.parametrize("write", [_put, _put_afterwards])
+def test_no_versioned_row_is_replaced(store, write):
+    group = _group()
+    group.name, group.version = "after", group.version + 1
+
+    with pytest.raises(AssertionError, match="created, or changed"):
+        write(group)
+
+    assert (_stored(group).name, _stored(group).version) == ("before", 1)
 
 
 def test_a_new_row_has_no_version_to_raise(store):
@@ -201,6 +209,6 @@ def test_a_new_row_has_no_version_to_raise(store):
 
 def test_rows_that_are_no_items_are_written_whole_as_ever(store):
     with Transaction() as tx:
-        tx.put(GroupItem("team", "item"), provided=None)
+        tx.put(GroupItem("team", "item"))
 
     assert len(store.rows("test-group_items")) == 1

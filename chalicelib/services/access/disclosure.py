@@ -80,7 +80,7 @@ def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
     try:
         with Transaction() as tx:
             tx.require(Holding.has_secret(actor.id, item_id))
-            tx.put(row, provided=None)
+            tx.put(row)
     except Stale:
         return None
     return Logged(actor.id, item_id)

@@ -224,9 +224,6 @@ def _promote(tx: Change, memberships: Sequence[Membership]) -> None:
         own = [each for each in memberships if each.user_id == user_id]
         if any(each.group_id not in user.groups for each in own):
             raise Stale  # they have left since the members were read
-        managed = {
-            each.group_id: replace(user.groups[each.group_id], is_admin=True) for each in own
-        }
-        tx.then_update(user, *User.memberships(managed))
+        tx.then_update(user, *User.managing(dict.fromkeys((each.group_id for each in own), True)))
         for each in own:
             tx.then_update(each, Membership.is_admin.set(True))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, refused
 from chalicelib.domain import clock
-from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.errors import FieldErrors, Invalid, Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
 from chalicelib.services.groups.group_lists import SeenGroup
 from chalicelib.storage.base import Key
@@ -100,13 +100,21 @@ def unreached(items: Items, user: User, group_id: GroupId) -> list[ResourceId]:
 
 
 def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> None:
-    """Store a membership, new or changed, where the group has it and where the user has it.
+    """Store a new membership, where the group has it and where the user has it.
 
     The order of the two writes does not matter. A small change is one transaction; of a large
     one the user's row, being versioned, is written last, and both rows count from the commit on.
     """
     tx.then_put(_row(group_id, UserId(user.id), belonging))
     tx.then_update(user, *User.membership(group_id, belonging))
+
+
+def change_role(tx: Change, group_id: GroupId, user: User, *, manages: bool) -> None:
+    """Let a member manage the group, or no more."""
+    if group_id not in user.groups:
+        raise Stale  # they have left since the members were read
+    tx.then_update(Membership.of(group_id, UserId(user.id)), Membership.is_admin.set(manages))
+    tx.then_update(user, *User.managing({group_id: manages}))
 
 
 def erase(tx: Change, group_id: GroupId, user: User) -> None:

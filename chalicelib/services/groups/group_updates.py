@@ -198,13 +198,21 @@ def _write(
         _claim(tx, stored.group, changed)
         tx.create(ActionLog.of(changed.id, "Groups.updated", actor.id, actor.caller))
         for user_id, belonging in members.items():
-            if belonging != stored.members.get(user_id):
-                _give(tx, actor, stored, user_id, given.get(user_id, {}))
-                group_members.write(tx, stored.id, stored.users[user_id], belonging)
+            _write_member(tx, stored, user_id, belonging)
+            _give(tx, actor, stored, user_id, given.get(user_id, {}))
         for user_id in stored.members.keys() - members.keys():
             group_members.erase(tx, stored.id, stored.users[user_id])
             for item_id in unreached(stored.items, stored.users[user_id], stored.id):
                 tx.then_delete(Holding.of(user_id, item_id))
+
+
+def _write_member(tx: Change, stored: _Stored, user_id: UserId, belonging: Belonging) -> None:
+    """Store a membership that is new, or another than before."""
+    before, user = stored.members.get(user_id), stored.users[user_id]
+    if before is None or before.id != belonging.id:
+        group_members.write(tx, stored.id, user, belonging)
+    elif before != belonging:
+        group_members.change_role(tx, stored.id, user, manages=belonging.is_admin)
 
 
 def _may_change(actor: Actor) -> Check:

@@ -125,5 +125,6 @@ def _live(kind: ResourceType) -> int:
 def _store(tx: Transaction, actor: Actor, old: dict[str, str], new: dict[str, str]) -> None:
     """Replace the marks, if they are still those the decision was taken from."""
     unchanged = Setting.marks == old if old else Setting.marks.does_not_exist()
-    row = Setting(NAME, marks=new or None, modified=clock.now(), modified_by=actor.id)
-    tx.put(row, provided=unchanged)
+    marked = Setting.marks.set(new) if new else Setting.marks.remove()
+    said = [marked, Setting.modified.set(clock.now()), Setting.modified_by.set(actor.id)]
+    tx.update(Setting.named(NAME), *said, provided=unchanged)

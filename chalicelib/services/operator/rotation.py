@@ -195,8 +195,8 @@ def _read(place: Place, make: Make = tokens.generate) -> _State:
 
 def _write(before: Setting, key_set: KeySet) -> Setting:
     """Write the row where it is still as it was read; the functions read it when they do."""
-    row = Setting(SIGNING_KEYS, value=key_set.value(), modified=clock.now())
+    value = key_set.instead_of(before.value)
     with Transaction() as tx:
-        tx.put(row, provided=as_read(before))
+        tx.update(before.key, *Setting.says(value), provided=as_read(before))
     signing_keys.forget()
-    return row
+    return Setting(SIGNING_KEYS, value=value)

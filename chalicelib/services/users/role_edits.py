@@ -117,7 +117,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     with Transaction() as tx:
         _store(tx, actor, known, rest)
         gone = replace(role, deleted=now, deleted_by=actor.id)
-        tx.put(_with(earlier, gone), provided=as_read(earlier))
+        tx.update(DELETED_KEY, Setting.value.set(_with(earlier, gone)), provided=as_read(earlier))
         tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))
     audit.succeeded("roles", actor, role.id, action="Roles.deleted")
 
@@ -165,20 +165,18 @@ def _store(tx: Transaction, actor: Actor, known: Known, custom: Iterable[Role]) 
     if row is not None:
         version = Setting.version
         unchanged &= version.does_not_exist() if row.version is None else version == row.version
-    changes = [
-        Setting.value.set(_document(custom)),
-        Setting.version.add(1),
-        Setting.modified.set(clock.now()),
-        Setting.modified_by.set(actor.id),
-    ]
+    changes = [*Setting.says(_document(row, custom), actor.id), Setting.version.add(1)]
     tx.require(User.is_administrator(actor.id, clock.now()))
     tx.update(KEY, *changes, provided=unchanged)
 
 
-def _document(custom: Iterable[Role]) -> dict[str, Any]:
-    return {"roles": [asdict(role) for role in custom]}
+def _document(row: Setting | None, custom: Iterable[Role]) -> dict[str, Any]:
+    """The roles there are now, each with whatever else is stored of it."""
+    value = value_of(row)
+    stored = {each["id"]: each for each in value.get("roles", ())}
+    return value | {"roles": [stored.get(role.id, {}) | asdict(role) for role in custom]}
 
 
-def _with(earlier: Setting | None, role: Role) -> Setting:
-    kept = [*value_of(earlier).get("roles", ()), asdict(role)][-MOST_DELETED:]
-    return Setting(DELETED_ROLES, value={"roles": kept})
+def _with(earlier: Setting | None, role: Role) -> dict[str, Any]:
+    value = value_of(earlier)
+    return value | {"roles": [*value.get("roles", ()), asdict(role)][-MOST_DELETED:]}

@@ -68,7 +68,7 @@ def of(rows: Rows) -> Known:
 
 def roles_in(row: Setting | None) -> list[Role]:
     """The roles a document holds."""
-    return [Role(**stored) for stored in value_of(row).get("roles", ())]
+    return [Role.of(stored) for stored in value_of(row).get("roles", ())]
 
 
 def deleted() -> list[Role]:

@@ -62,7 +62,7 @@ def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
     row = Setting(SELF_REGISTRATION, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
-        tx.put(row, provided=as_read(stored))
+        tx.update(row, *Setting.says(value, actor.id), provided=as_read(stored))
         _record(tx, actor, value, "updated")
     audit.succeeded("self-registration", actor, value["id"])
     return row
@@ -82,11 +82,10 @@ def delete(actor: Actor, setting_id: str) -> None:
 
 
 def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the row through all its changes."""
+    """What stays of the document through all its changes."""
     if stored is None:
         return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    kept = value_of(stored)
-    return {name: kept[name] for name in ("id", "created", "created_by")}
+    return value_of(stored)
 
 
 def _record(tx: Transaction, actor: Actor, value: dict[str, Any], verb: str) -> None:

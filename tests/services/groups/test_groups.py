@@ -507,8 +507,10 @@ def after_commit(ask: Callable[[], object]) -> None:
 
 
 def _commits(line: Any) -> bool:
-    """Whether a line of a transaction is the target's own."""
-    return line.get("Put", {}).get("TableName") in ("test-groups", "test-resources")
+    """Whether a line of a transaction says that the operation is committed."""
+    changed = line.get("Update", {})
+    names = changed.get("ExpressionAttributeNames", {}).values()
+    return changed.get("TableName") == "test-operations" and "committed" in names
 
 
 def test_who_is_removed_among_many_loses_access_with_the_commit(betty, crowd, store):

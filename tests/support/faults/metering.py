@@ -29,36 +29,19 @@ class Meter(Around):
         self.writes = 0
 
     def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
-        writes = sum(self._written(operation, parameters))
+        touched = [
+            (times, table, key, self._stored(table, key))
+            for times, table, key in _touched(operation, parameters)
+        ]
         answer = send()
-        self.writes += writes
+        for times, table, key, before in touched:
+            after = self._stored(table, key)
+            self.writes += times * _units(max(size(before), size(after)), WRITE_UNIT)
+            self.writes += sum(
+                _entry(index, before) != _entry(index, after) for index in _indexes(table)
+            )
         self.reads += _read(operation, parameters, answer)
         return answer
-
-    def _written(self, operation: str, parameters: Json) -> Iterator[int]:
-        if operation == "TransactWriteItems":
-            for line in parameters["TransactItems"]:
-                [(verb, item)] = line.items()
-                yield from self._of_row(verb, item, IN_TRANSACTION)
-        elif operation == "BatchWriteItem":
-            for table, requests in parameters["RequestItems"].items():
-                for request in requests:
-                    [(verb, item)] = request.items()
-                    yield from self._of_row(
-                        verb.removesuffix("Request"), {"TableName": table, **item}, 1
-                    )
-        elif operation in ("PutItem", "UpdateItem", "DeleteItem"):
-            yield from self._of_row(operation.removesuffix("Item"), parameters, 1)
-
-    def _of_row(self, verb: str, item: Json, times: int) -> Iterator[int]:
-        """The row as it was or will be, whichever is larger, and its entries in indexes."""
-        before = self._stored(item["TableName"], item.get("Key") or item.get("Item") or {})
-        after = dict(item.get("Item") or before)
-        if verb == "Update":
-            after |= item.get("ExpressionAttributeValues", {})
-        yield times * _units(max(size(before), size(after)), WRITE_UNIT)
-        if verb in ("Put", "Delete"):
-            yield sum(1 for names in _indexes(item["TableName"]) if names <= {*before, *after})
 
     def _stored(self, table: str, known: Json) -> Json:
         names = [name for name in _model(table).key_names() if name]
@@ -72,10 +55,30 @@ def _model(table: str) -> Any:
     return next(each for each in every_table() if each.stored_as() == table)
 
 
-def _indexes(table: str) -> Iterator[set[str]]:
-    """The keys of each index."""
-    for index in _model(table)._indexes.values():
-        yield set(index.Meta.attributes)
+def _touched(operation: str, parameters: Json) -> Iterator[tuple[int, str, Json]]:
+    """The rows that are written, or only checked, and how many times each counts."""
+    if operation == "TransactWriteItems":
+        for line in parameters["TransactItems"]:
+            [item] = line.values()
+            yield IN_TRANSACTION, item["TableName"], item.get("Key") or item["Item"]
+    elif operation == "BatchWriteItem":
+        for table, requests in parameters["RequestItems"].items():
+            for request in requests:
+                [item] = request.values()
+                yield 1, table, item.get("Key") or item["Item"]
+    elif operation in ("PutItem", "UpdateItem", "DeleteItem"):
+        yield 1, parameters["TableName"], parameters.get("Key") or parameters["Item"]
+
+
+def _indexes(table: str) -> Iterator[Any]:
+    yield from _model(table)._indexes.values()
+
+
+def _entry(index: Any, row: Json) -> Json:
+    """What an index has of a row."""
+    keys = set(index.Meta.attributes)
+    projected = keys | set(index.Meta.projection.non_key_attributes or ())
+    return {name: row[name] for name in projected if name in row} if keys <= row.keys() else {}
 
 
 def _read(operation: str, parameters: Json, answer: Json) -> float:
