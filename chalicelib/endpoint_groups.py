@@ -19,6 +19,13 @@ class Right(Enum):
     SCAN = ("Scan",)
 
 
+OF_SEVERAL_FORMS: frozenset[str] = frozenset()
+"""Tables whose rows this release knows in several forms (`storage/forms.py`): whoever reads such a
+row may bring it to the form that is written, and the sweeper does so with all of them."""
+_PROGRESS = frozenset({"settings"} if OF_SEVERAL_FORMS else ())
+"""Where the sweeper notes how far it is with that."""
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointGroup:
     name: str
@@ -55,7 +62,10 @@ class EndpointGroup:
             Right.WRITE: self.writes,
             Right.SCAN: self.scans,
         }
-        return tuple(right for right, tables in named.items() if table in tables)
+        rights = [right for right, tables in named.items() if table in tables]
+        if table in OF_SEVERAL_FORMS and rights:
+            rights.append(Right.CHANGE)
+        return tuple(dict.fromkeys(rights))
 
     def allows(self, action: str, table: str) -> bool:
         return any(action in right.value for right in self.rights_to(table))
@@ -131,11 +141,11 @@ WORKERS = (
     EndpointGroup(
         "sweeper",
         modules=("sweeper",),
-        reads=frozenset({"operations", "users", "groups", "resources"}),
-        changes=frozenset({"users", "resources", "groups"}),
+        reads=frozenset({"operations", "users", "groups", "resources"}) | _PROGRESS,
+        changes=frozenset({"users", "resources", "groups"}) | _PROGRESS | OF_SEVERAL_FORMS,
         removes=frozenset({"claims"}),
         writes=frozenset({"holdings", "memberships", "group_items", "operations"}),
-        scans=frozenset({"operations"}),
+        scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,
     ),

@@ -11,10 +11,12 @@ from pynamodb.attributes import Attribute
 from pynamodb.connection import TableConnection
 from pynamodb.constants import STRING
 from pynamodb.expressions.condition import Condition
+from pynamodb.expressions.operand import Path
 from pynamodb.models import Model
 
 from chalicelib.settings import settings
 from chalicelib.storage.connection import connection
+from chalicelib.storage.forms import FORM, Forms, said
 
 T = TypeVar("T")
 RawRow = dict[str, Any]
@@ -36,6 +38,9 @@ class Table(Model):
     is_withheld: ClassVar[bool] = False
     """Whether its rows have more than their readers may be told (`disclosure.py`)."""
 
+    forms: ClassVar[Forms] = Forms()
+    """The forms of its rows that this release knows."""
+
     _key_names: ClassVar[tuple[str, str | None] | None] = None
 
     @classmethod
@@ -49,6 +54,11 @@ class Table(Model):
     @classmethod
     def stored_as(cls) -> str:
         return str(cls.Meta.table_name)
+
+    @classmethod
+    def bare_name(cls) -> str:
+        """The name without the tenant's prefix."""
+        return cls.stored_as().removeprefix(settings.table_prefix)
 
     @classmethod
     def known(cls) -> str:
@@ -89,6 +99,19 @@ class Table(Model):
     @classmethod
     def from_raw(cls, row: RawRow) -> Self:
         return cls.from_raw_data(row)
+
+    def serialize(self, null_check: bool = True) -> RawRow:  # noqa: FBT001, FBT002 - as PynamoDB's
+        return {**super().serialize(null_check), **said(self.forms.written)}
+
+    @classmethod
+    def is_written_form(cls) -> Condition:
+        """The condition that a row, if there is one, is of the form that this release writes."""
+        form, written = Path([FORM]), cls.forms.written
+        if written == 1:
+            first: Condition = form.does_not_exist()
+            return first
+        either: Condition = cls.absent() | (form == written)
+        return either
 
     @property
     def key(self) -> Key:

@@ -1,7 +1,9 @@
 """Rows as they are stored: several of several tables in one call, all rows of one key, to the end.
 
-All reads are consistent reads of base rows or local indexes. Pages, batches and
-unprocessed keys end here: a caller gets all that was asked for, or `Unavailable`.
+All reads are consistent reads of base rows or local indexes. Rows come in the form that this
+release writes, whatever form they have (`forms.py`); what an index has of them comes as it is.
+Pages, batches and unprocessed keys end here: a caller gets all that was asked for, or
+`Unavailable`.
 
 This is for the protocol of large changes, which needs the locks as they stand. Everybody else
 reads by `reading`, where a row counts as the committed change that holds it will leave it.
@@ -20,6 +22,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import pace
 from chalicelib.storage.base import Key, RawRow, Table, in_chunks
 from chalicelib.storage.connection import Json, connection
+from chalicelib.storage.forms import as_written
 
 BATCH = 100
 """DynamoDB's limit of keys in one call."""
@@ -51,7 +54,8 @@ def query(
     range_condition: Condition | None = None,
 ) -> list[RawRow]:
     """Read all rows of a hash key, in the order of their range keys."""
-    return list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+    rows = list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+    return rows if index is not None else as_written(table.forms, rows)
 
 
 def first(
@@ -59,7 +63,7 @@ def first(
 ) -> list[RawRow]:
     """Read the first rows of a hash key, so many at most, in the order of their range keys."""
     parameters = {**_query_parameters(table, hash_key, None, range_condition), "Limit": most}
-    return list(islice(_pages("Query", parameters), most))
+    return as_written(table.forms, list(islice(_pages("Query", parameters), most)))
 
 
 def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
@@ -73,6 +77,18 @@ def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
             "ConsistentRead": True,
         },
     )
+
+
+def page(table: type[Table], after: RawRow | None, most: int) -> tuple[list[RawRow], RawRow | None]:
+    """Some rows of a table in the forms they have, and the key after which the rest comes.
+
+    For maintenance, never in a request.
+    """
+    parameters: Json = {"TableName": table.stored_as(), "ConsistentRead": True, "Limit": most}
+    if after is not None:
+        parameters["ExclusiveStartKey"] = after
+    answer = connection.call("Scan", parameters)
+    return answer["Items"], answer.get("LastEvaluatedKey")
 
 
 def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
@@ -141,7 +157,7 @@ def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
             "BatchGetItem", {"RequestItems": left, "ReturnConsumedCapacity": "TOTAL"}
         )
         for name, rows in answer["Responses"].items():
-            yield tables[name], rows
+            yield tables[name], as_written(tables[name].forms, rows)
         left = answer.get("UnprocessedKeys", {})
         if not left:
             return

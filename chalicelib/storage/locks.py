@@ -46,6 +46,4 @@ def release_row(key: Key, operation: str) -> None:
 
 def release_in(tx: Transaction, key: Key, operation: str) -> None:
     """Let go of a row, which the operation holds."""
-    table = key.table
-    assert issubclass(table, Versioned)  # noqa: S101
-    tx.update(key, table.lock.remove(), provided=table.lock == operation)
+    tx.release(key, operation)

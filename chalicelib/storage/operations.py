@@ -43,7 +43,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import locks, parts, room
+from chalicelib.storage import locks, parts, rewriting, room
 from chalicelib.storage.base import Key
 from chalicelib.storage.connection import Json
 from chalicelib.storage.parts import Part
@@ -343,6 +343,7 @@ def _written(header: Part, page: Sequence[Part], *, is_last: bool) -> Part | Non
     """The header once a page of lines is written: it tells of them, or has gone with the last."""
     as_before = Part.done == header.done
     done, written = str(page[-1].part), int(header.written) + len(page)
+    rewriting.for_lines(page)
     with Transaction() as tx:
         if is_last:
             tx.delete(header, provided=as_before)

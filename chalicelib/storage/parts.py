@@ -17,7 +17,6 @@ from pynamodb.constants import LIST, MAP
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
-from chalicelib.settings import settings
 from chalicelib.storage import fetching, writing
 from chalicelib.storage.base import (
     Check,
@@ -30,11 +29,13 @@ from chalicelib.storage.base import (
     table_name,
 )
 from chalicelib.storage.connection import Json
+from chalicelib.storage.forms import FORM
 from chalicelib.storage.versioned import LOCK, Versioned
 from chalicelib.storage.writes import PUT, UPDATE, Path, Write
 
 _HEADER, _PLAIN, _LOCKED = "0", "1", "2"
 """How keys of parts begin, in the order in which they are carried out."""
+_NAMES, _VALUES = "ExpressionAttributeNames", "ExpressionAttributeValues"
 _MOST_OF_A_NAME = 512
 """Bytes of a row's own key; DynamoDB takes 1,024 with all that stands before it."""
 PAGE = 250
@@ -82,6 +83,8 @@ class Part(Table):
     verb = UnicodeAttribute(null=True)
     row = RawMap(null=True)
     """The row to put, or the key of the one to change or remove; of a header the target's."""
+    row_form = NumberAttribute(null=True)
+    """The form of the row that is put or changed, when it is not the first."""
     set = RawList(null=True)
     removed = RawList(null=True)
     added = RawList(null=True)
@@ -92,7 +95,7 @@ class Part(Table):
             operation,
             _HEADER,
             created=clock.now(),
-            table=_bare_name(target.table),
+            table=target.table.bare_name(),
             row=target.raw(),
             closed=closed or None,
             done=_HEADER,
@@ -105,8 +108,9 @@ class Part(Table):
             operation,
             _name(write.key),
             created=clock.now(),
-            table=_bare_name(write.key.table),
+            table=write.key.table.bare_name(),
             verb=write.verb,
+            row_form=_unless_first(write.key.table.forms.written),
             row=write.row if write.verb == PUT else write.key.raw(),
             set=[_pair(*each) for each in write.set] or None,
             removed=[_list(path) for path in write.removed] or None,
@@ -137,8 +141,22 @@ class Part(Table):
         )
 
     def item(self) -> Json:
-        """The line as a transaction takes it."""
-        return self.write().item()
+        """The line as a transaction takes it; of several forms, on a row of the line's own."""
+        item = self.write().item()
+        if self.verb == UPDATE and self.subject.table.forms.are_several:
+            item[UPDATE] |= _only_of_form(item[UPDATE], self.form)
+        return item
+
+    @property
+    def form(self) -> int:
+        return int(self.row_form or 1)
+
+    def leaves(self, row: RawRow | None) -> RawRow | None:
+        """The row, as it was read, as the line leaves it."""
+        forms = self.subject.table.forms
+        before = None if row is None else forms.as_of(self.form, row)
+        after = self.write().carried_out(before)
+        return None if after is None else forms.as_written(after)
 
     @classmethod
     def is_pending(cls) -> Condition:
@@ -209,10 +227,23 @@ def staged() -> Iterator[tuple[str, datetime]]:
     yield from found.items()
 
 
+def _unless_first(form: int) -> int | None:
+    return None if form == 1 else form
+
+
+def _only_of_form(request: Json, form: int) -> Json:
+    """What an update says more where its row has to be of a form."""
+    names = {**request[_NAMES], "#form": FORM}
+    if form == 1:
+        return {"ConditionExpression": "attribute_not_exists(#form)", _NAMES: names}
+    values = {**request.get(_VALUES, {}), ":form": {"N": str(form)}}
+    return {"ConditionExpression": "#form = :form", _NAMES: names, _VALUES: values}
+
+
 def _name(row: Key) -> str:
     """The key of a row's line; of a key without its second half, how those of the set begin."""
     order = _LOCKED if issubclass(row.table, Versioned) else _PLAIN
-    names = [order, _bare_name(row.table), row.hash_key]
+    names = [order, row.table.bare_name(), row.hash_key]
     if row.range_key is not None:
         is_long = len(row.range_key.encode()) > _MOST_OF_A_NAME
         names.append(sha256(row.range_key.encode()).hexdigest() if is_long else row.range_key)
@@ -233,10 +264,6 @@ def _list(path: Path) -> RawRow:
 
 def _path(names: RawRow) -> Path:
     return tuple(name["S"] for name in names["L"])
-
-
-def _bare_name(table: type[Table]) -> str:
-    return table.stored_as().removeprefix(settings.table_prefix)
 
 
 @cache

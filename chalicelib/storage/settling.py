@@ -114,8 +114,8 @@ def _overlaid(
 
 def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:
     after: dict[Key, RawRow | None] = dict(rows)
-    for write in (line.write() for line in lines):
-        after[write.key] = write.carried_out(after.get(write.key))
+    for line in lines:
+        after[line.subject] = line.leaves(after.get(line.subject))
     return {key: row for key, row in after.items() if row is not None}
 
 
@@ -161,7 +161,7 @@ def _as_header_says(key: Key, row: RawRow, header: RawRow, line: RawRow | None) 
     if "committed" not in header or line is None:
         return Counted(row, Lock(operation, is_closed="closed" in header))
     decisions.meet(operation, key)
-    after = Part.from_raw(line).write().carried_out(row) or {}
+    after = Part.from_raw(line).leaves(row) or {}
     return Counted({**after, LOCK: row[LOCK]}, Lock(operation, is_committed=True))
 
 

@@ -60,6 +60,18 @@ class Locked(Stale):
         """The operations, each with a row it holds."""
 
 
+class OfAnotherForm(Conflict):
+    """Rows of the transaction are not of the form that this release writes.
+
+    Nothing has changed since they were read, so this is not `Stale`: it is for who decides again
+    (`rewriting.rewrite`), and for nobody who can do without the write.
+    """
+
+    def __init__(self, rows: Collection[Key]) -> None:
+        super().__init__("The data is being brought to another form; try again.")
+        self.rows = rows
+
+
 @dataclass(slots=True)
 class _Line:
     verb: str
@@ -78,6 +90,8 @@ class _Line:
     beside: str | None = None
     own: str | None = None
     """The transaction's own operation, where that holds the row."""
+    of_any_form: bool = False
+    """Whether it speaks of nothing but the lock."""
 
     def joined(self, other: _Line) -> _Line:
         """One line for two on the same row, of which at most one writes."""
@@ -94,9 +108,11 @@ class _Line:
     def item(self) -> Json:
         """The line as DynamoDB takes it, which returns the row where that stands in the way."""
         condition = self._with_lock()
+        if self._depends_on_form:
+            condition = _both(condition, self.key.table.is_written_form())
         for stamp in self.stamps:
             condition = _both(condition, stamp.says_nothing_earlier())
-        is_wanted = self.stamps or self.unlocked
+        is_wanted = self.stamps or self.unlocked or self._depends_on_form
         wanted = {"ReturnValuesOnConditionCheckFailure": "ALL_OLD"} if is_wanted else {}
         return {self.verb: self._request(condition) | wanted}
 
@@ -116,6 +132,19 @@ class _Line:
         """The operation of somebody else that holds the row, where that matters to the line."""
         lock = (reason.raw_item or {}).get(LOCK, {}).get("S")
         return None if not self.unlocked or lock == self.own else lock
+
+    def is_of_another_form(self, reason: CancellationReason) -> bool:
+        """Whether the line was refused for the form of the row, or maybe for that."""
+        if not self._depends_on_form or reason.raw_item is None:
+            return False
+        forms = self.key.table.forms
+        return forms.of(reason.raw_item) != forms.written
+
+    @property
+    def _depends_on_form(self) -> bool:
+        """Whether it speaks of attributes of a row that may be of several forms."""
+        is_bare = self.verb == PUT or (self.verb == DELETE and self.condition is None)
+        return not (is_bare or self.of_any_form) and self.key.table.forms.are_several
 
     def _with_lock(self) -> Condition | None:
         """The condition with what it says of operations."""
@@ -198,6 +227,13 @@ class Transaction:
         self.require(row.is_unchanged())
         if earlier is None or not earlier.says_all:
             self.update(row.key, type(row).lock.set(operation), provided=None)
+
+    def release(self, key: Key, operation: str) -> None:
+        """Let go of a row that an operation holds, of whatever form it is."""
+        lock = key.table.get_attributes()[LOCK]
+        line = _Line(UPDATE, key, lock == operation, Stale(), actions=(lock.remove(),))
+        line.of_any_form = True
+        self._add(line)
 
     def is_held_by(self, operation: str, keys: Iterable[Key]) -> None:
         """Say that the operation of which this is the commit holds these rows already."""
@@ -379,9 +415,13 @@ def _raise_first_failed(lines: list[_Line], reasons: Reasons, met: Met) -> None:
     locks |= _unwritten(met, (line.key for line, _ in failed))
     if locks:
         raise Locked(locks)
+    if others := [line.key for line, reason in failed if line.is_of_another_form(reason)]:
+        raise OfAnotherForm(others)
     if failed:
         raise failed[0][0].otherwise
     codes = {reason.code for reason in reasons if reason}
+    if _CONDITION_FAILED in codes:
+        raise Stale  # a kept line, whose row was brought to another form
     if invalid := {code for code in codes if code.startswith(("Validation", "Item"))}:
         raise AssertionError(f"a transaction DynamoDB does not take: {invalid}")
 

@@ -76,6 +76,16 @@ class Write:
         request: Json = {"TableName": table, "Key": self.key.raw()}
         return {self.verb: request | (self._expression() if self.verb == UPDATE else {})}
 
+    def only_over(self, row: RawRow, absent: Iterable[str]) -> Json:
+        """The update, provided that the row has these values and none of these attributes."""
+        placeholders = _Placeholders()
+        said = self._clauses(placeholders)
+        same = [f"{placeholders.path((n,))} = {placeholders.value(v)}" for n, v in row.items()]
+        none = [f"attribute_not_exists({placeholders.path((n,))})" for n in absent]
+        request = {"TableName": self.key.table.stored_as(), "Key": self.key.raw()}
+        condition = {"ConditionExpression": " AND ".join([*same, *none])}
+        return {**request, **condition, **placeholders.request(said)}
+
     def carried_out(self, row: RawRow | None) -> RawRow | None:
         """The row as the write leaves it, whatever stood there."""
         if self.verb != UPDATE:
@@ -93,13 +103,16 @@ class Write:
     def _expression(self) -> Json:
         """The update's expression, and what its placeholders stand for."""
         placeholders = _Placeholders()
+        return placeholders.request(self._clauses(placeholders))
+
+    def _clauses(self, placeholders: _Placeholders) -> str:
         clauses = {
             "SET": [f"{placeholders.path(p)} = {placeholders.value(v)}" for p, v in self.set],
             "REMOVE": [placeholders.path(path) for path in self.removed],
             "ADD": [f"{placeholders.path(p)} {placeholders.value(v)}" for p, v in self.added],
         }
         said = (f"{verb} {', '.join(actions)}" for verb, actions in clauses.items() if actions)
-        return placeholders.request(" ".join(said))
+        return " ".join(said)
 
 
 class _Placeholders:

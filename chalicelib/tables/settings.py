@@ -27,6 +27,8 @@ ROLES = "roles"
 """The custom roles there are; the row is raised when one is given to somebody."""
 DELETED_ROLES = "deleted-roles"
 """Those there were."""
+UPGRADE = "upgrade"
+"""How far the rows of tables with several forms have been brought to the one that is written."""
 TENANT = "tenant"
 """That the tenant was founded: its first administrator is invited once."""
 

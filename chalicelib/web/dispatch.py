@@ -31,10 +31,10 @@ from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
 from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
-from chalicelib.storage import decisions, operations, pace, reading
+from chalicelib.storage import decisions, operations, pace, reading, rewriting
 from chalicelib.storage.creation import under
 from chalicelib.storage.decisions import Met
-from chalicelib.storage.transaction import Locked
+from chalicelib.storage.transaction import Locked, OfAnotherForm
 from chalicelib.tables.creations import Creation
 from chalicelib.web import access, envelope
 from chalicelib.web.envelope import Answer, Call
@@ -241,6 +241,8 @@ def _decided(call: Call, exchange: _Exchange) -> Answer:
             return _decided_once(call, exchange, met)
         except Locked as refused:
             operations.end(refused.locks)
+        except OfAnotherForm as refused:
+            rewriting.rewrite(refused.rows)
         except Stale:
             pass
     raise Conflict(Stale().message)

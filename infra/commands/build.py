@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
 from infra.bundle import bundle
 from infra.bundle.bundle import CannotBuild
+from infra.checks.forms import FILE, manifest
 from infra.checks.lint import linted
 from infra.checks.stacks import write
 
@@ -41,4 +43,5 @@ def run(options: argparse.Namespace) -> None:
         raise CannotBuild("\n".join(["cfn-lint finds:", *faults]))
     for template in templates:
         print(f"  {template}: {template.stat().st_size:,} bytes")
+    (folder / FILE).write_text(json.dumps(manifest()), encoding="utf-8")
     print(f"Code {made.code_digest}, layer {made.layer_digest}.")

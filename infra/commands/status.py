@@ -5,9 +5,14 @@ from __future__ import annotations
 import argparse
 
 from infra.commands import options as given
-from infra.operate.registry import Entry, Registry
+from infra.operate import upgrades
+from infra.operate.account import Account
+from infra.operate.registry import ACTIVE, Entry, Registry
 
-DETAILS = "Asks the registry. Changes nothing."
+DETAILS = """\
+Asks the registry; of one TENANT also how far its rows are brought to the form that its release
+writes. Changes nothing.
+"""
 _HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Epoch", "Cell", "Notes")
 
 
@@ -23,8 +28,15 @@ def run(options: argparse.Namespace) -> None:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         print("  ".join(map(str.ljust, line, widths)).rstrip())
-    for name, value in sorted(entries[0].parameters.items()) if options.tenant else ():
+    if options.tenant:
+        _details(given.account(options), entries[0])
+
+
+def _details(account: Account, entry: Entry) -> None:
+    for name, value in sorted(entry.parameters.items()):
         print(f"  {name} = {value}")
+    for line in upgrades.lines(account, entry) if entry.state == ACTIVE else ():
+        print(f"  {line}")
 
 
 def _line(entry: Entry) -> tuple[str, ...]:

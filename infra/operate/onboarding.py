@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from infra.checks import forms
 from infra.operate import builds, functions, leftovers, smoke
 from infra.operate.account import Account
 from infra.operate.builds import Build
@@ -88,6 +89,7 @@ class _Onboarding:
             self._work,
             state=ACTIVE,
             code=self._build.bundle.code_digest,
+            forms=forms.manifest(),
             layer=self._build.bundle.layer_digest,
             parameters=self._own_parameters(),
         )

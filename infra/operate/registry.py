@@ -35,6 +35,8 @@ class Entry:
     epoch: int = 1
     code: str = ""
     layer: str = ""
+    forms: Mapping[str, str] = field(default_factory=dict)
+    """What the code knows of forms of rows (`checks/forms.py`)."""
     is_own: bool = False
     """Whether it is a tenant of those who run the service: releases reach it first."""
     parameters: Mapping[str, str] = field(default_factory=dict)

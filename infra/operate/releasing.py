@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 
-from infra.operate import builds, functions, smoke
+from infra.checks import forms
+from infra.operate import builds, functions, smoke, upgrades
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, Entry, Registry
@@ -40,7 +41,12 @@ def has(entry: Entry, build: Build) -> bool:
 
 
 def planned(account: Account, build: Build, entry: Entry) -> ChangeSet | None:
-    """What the build would change; nothing is carried out by it."""
+    """What the build would change; nothing is carried out by it.
+
+    Raises `Failed` where the build may not follow the one that runs, or its rows are not all of
+    a form that it reads.
+    """
+    upgrades.require_readable(account, entry, forms.manifest())
     platform = builds.platform_outputs(account)
     parameters = builds.parameters_of(entry, platform)
     template = builds.template_of(entry, build, parameters)
@@ -70,6 +76,7 @@ def bring(
         tenant,
         work,
         code=build.bundle.code_digest,
+        forms=forms.manifest(),
         layer=build.bundle.layer_digest,
         parameters=dict(entry.parameters),
     )

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.rounds import FAILED
+from chalicelib.services.operator import upgrades
 from chalicelib.services.users import avatars
 from chalicelib.storage import operations
 
@@ -20,6 +21,7 @@ LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
     "Operations.end": operations.sweep,
     "Avatars.end": avatars.sweep,
+    "Rows.upgrade": upgrades.sweep,
 }
 
 

@@ -1,0 +1,118 @@
+"""Upgrades: the rows of a table are brought to the form that this release writes, in pages.
+
+Rows of every form that a release knows count all the same (`storage/forms.py`), so nobody waits
+for an upgrade; a later release may stop to know the older form once it has ended. It runs with
+each sweep, and notes how far it is after each page. Who dies leaves a page to be repeated, which
+changes nothing where it was done. While a release spreads, functions of the one before still
+write rows of the older form: the upgrade ends with a pass that began an hour after another one,
+and found no such row.
+
+A release that is taken back brings the rows back to the form that it writes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from chalicelib.domain import clock, deadline
+from chalicelib.domain.errors import Stale
+from chalicelib.storage import reading, rewriting
+from chalicelib.storage.base import RawRow, Table, timestamp_text
+from chalicelib.storage.transaction import OfAnotherForm, Transaction
+from chalicelib.tables.settings import UPGRADE, Setting, as_read, value_of
+
+TABLES: tuple[type[Table], ...] = ()
+"""The tables whose rows have several forms that this release knows."""
+PAGE = 100
+OVERLAP = timedelta(hours=1)
+"""For how long functions of the release before may be at work, by far."""
+_A_PAGE = 5.0
+"""Seconds without which no further page is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far the rows of a table are."""
+
+    form: int
+    """The one to which they are brought."""
+    due: str
+    """From when the pass may begin."""
+    passes: int = 1
+    after: RawRow | None = None
+    """The key of the last row that the pass has looked at."""
+    found: int = 0
+    """Rows of another form that the pass has met."""
+    rows: int = 0
+    """Rows that were brought to the form, in all passes."""
+    ended: str | None = None
+
+    def is_due(self, now: datetime) -> bool:
+        """Whether there is something to do now."""
+        is_amid = self.after is not None
+        return self.ended is None and (is_amid or now >= datetime.fromisoformat(self.due))
+
+
+def sweep(_: datetime, tables: Iterable[type[Table]] | None = None) -> Counter[str]:
+    """Bring rows to the form that is written; raises `Unavailable` when the time is over."""
+    found: Counter[str] = Counter()
+    for table in TABLES if tables is None else tables:
+        found["upgraded"] += _upgrade(table)
+    return +found
+
+
+def _upgrade(table: type[Table]) -> int:
+    """Bring the rows of a table to its form, as far as there is time; returns how many were."""
+    upgraded = 0
+    row = _read()
+    while (progress := _progress(table, row)).is_due(clock.now()):
+        deadline.require(_A_PAGE)
+        further = _page(table, progress)
+        upgraded += further.rows - progress.rows
+        _note(table, row, further)
+        row = _read()
+    return upgraded
+
+
+def _read() -> Setting | None:
+    return reading.read([Setting.named(UPGRADE)]).find(Setting, UPGRADE)
+
+
+def _page(table: type[Table], progress: Progress) -> Progress:
+    found, after = rewriting.page(table, progress.after, PAGE)
+    looked = replace(
+        progress, after=after, found=progress.found + found, rows=progress.rows + found
+    )
+    return looked if after is not None else _passed(looked)
+
+
+def _passed(progress: Progress) -> Progress:
+    """After the last page: the next pass is due in an hour, unless this one was the last."""
+    now = clock.now()
+    if progress.passes > 1 and not progress.found:
+        return replace(progress, ended=timestamp_text(now))
+    due = timestamp_text(now + OVERLAP)
+    return replace(progress, due=due, passes=progress.passes + 1, found=0)
+
+
+def _progress(table: type[Table], row: Setting | None) -> Progress:
+    stored = value_of(row).get(table.bare_name())
+    if stored is None or stored["form"] != table.forms.written:
+        return Progress(table.forms.written, timestamp_text(clock.now()))
+    return Progress(**stored)
+
+
+def _note(table: type[Table], row: Setting | None, progress: Progress) -> None:
+    """Tell how far it is, unless another process has done so meanwhile."""
+    value: dict[str, Any] = value_of(row) | {table.bare_name(): asdict(progress)}
+    try:
+        with Transaction() as tx:
+            tx.update(Setting.named(UPGRADE), *Setting.says(value), provided=as_read(row))
+    except OfAnotherForm as refused:
+        rewriting.rewrite(refused.rows)
+    except Stale:
+        """Another process has noted how far it is: the next page is that of the note."""
