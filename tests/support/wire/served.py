@@ -21,6 +21,7 @@ from tests.support.world.keys import KEYS, Key
 
 ROOT = Path(__file__).parents[3]
 OUTPUT = "output.txt"
+MODULE = "infra.local_server"
 PATIENCE = 60
 """Seconds the process may take to serve; it needs one, on a machine with nothing else to do."""
 
@@ -83,16 +84,25 @@ def serving(
 @contextmanager
 def started(folder: Path, *, dialect: str, **settings: str) -> Iterator[str]:
     """Serve from an empty `folder`; the link with which Ada, the first administrator, sets up."""
+    with running(folder, dialect=dialect, **settings) as said:
+        yield link_in(said)
+
+
+@contextmanager
+def running(
+    folder: Path, *, dialect: str, root: Path = ROOT, module: str = MODULE, **settings: str
+) -> Iterator[str]:
+    """Serve what is in `folder` with the code in `root`; what the process says when it does."""
     with (folder / OUTPUT).open("wb") as screen:
         process = subprocess.Popen(
-            [sys.executable, "-m", "infra.local_server"],
-            cwd=ROOT,
+            [sys.executable, "-m", module],
+            cwd=root,
             env=_environment(folder, dialect) | settings,
             stdout=screen,
             stderr=subprocess.STDOUT,
         )
     try:
-        yield _read_link(process, folder / OUTPUT)
+        yield _said(process, folder / OUTPUT)
     finally:
         process.terminate()
         process.wait(PATIENCE)
@@ -132,13 +142,17 @@ def signed_in(url: str, key: Key) -> Visitor:
     return visitor
 
 
-def _read_link(process: subprocess.Popen[bytes], output: Path) -> str:
+def _said(process: subprocess.Popen[bytes], output: Path) -> str:
     """What the process says when it serves."""
     deadline = time.monotonic() + PATIENCE
     while "Ctrl-C" not in (said := output.read_text()):
         assert process.poll() is None, said
         assert time.monotonic() < deadline, said
         time.sleep(0.02)
+    return said
+
+
+def link_in(said: str) -> str:
     link = re.search(r"http://\S+/setup/start/\S+", said)
     assert link is not None, said
     return link[0]
