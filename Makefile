@@ -1,16 +1,21 @@
-# One command each for what one does here. A fresh machine needs Python 3.11, pip and make, no more;
+# One command each for what one does here. A fresh machine needs Python 3.12 or 3.11, pip and make, no more;
 # GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine
 # and the model need Java 17 and Maven.
 
-PYTHON := $(shell for python in python3.11 python3.12 python3; do \
+# The functions run on 3.12, so it is the first choice. Each candidate is tried, since a name may be there that
+# runs nothing: pyenv's, while another version is chosen. `make python` fetches the third one.
+FETCHED := .python/org/bytedeco/cpython/linux-x86_64/bin/python3.12
+PYTHON := $(shell for python in python3.12 $(wildcard $(PYENV_ROOT)/versions/3.12.*/bin/python3.12) \
+	$(wildcard $(CURDIR)/$(FETCHED)) python3.11 python3 python; do \
 	$$python -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' \
 	2>/dev/null && echo $$python && break; done)
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 ENGINE ?= moto
 ARGS ?=
 
-SERVING := .venv/serving.stamp
-DEVELOPING := .venv/developing.stamp
+SERVING := $(VENV)/serving.stamp
+DEVELOPING := $(VENV)/developing.stamp
 CLOUD := .venv-cloud/stamp
 DYNAMODB := .dynamodb-local/stamp
 MODEL := .model/stamp
@@ -24,16 +29,29 @@ PROVED := @tests/dynamodb_local/sample.txt tests/services/groups/test_groups.py 
 PREPARED := $(DYNAMODB)
 endif
 
+define NEEDS_PYTHON
+test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.12 or 3.11, and none of them runs on this machine."; exit 1; }
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help setup serve test prove check bench format openapi docs build test-cloud test-dynamodb model
+.PHONY: help setup python version serve quick test prove check bench format openapi docs build test-cloud test-dynamodb model
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: $(DEVELOPING) $(CLIENTS) ## install what developing and testing need, in .venv and .venv-clients
 
+python: $(FETCHED) ## fetch Python 3.12 for a machine that has none: Linux on x86_64, with Java and Maven
+
+version: # of the Python that is used
+	@$(NEEDS_PYTHON)
+	@$(PYTHON) --version
+
 serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NAME= LAST_NAME=, see README.md
 	@$(BIN)/python -m infra.local_server
+
+quick: $(DEVELOPING) ## run the tests of parts and of a few endpoints, in a minute; PYTHON=, VENV= for another Python
+	ENGINE=embedded $(BIN)/python -m pytest @tests/quick.txt $(ARGS)
 
 test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, ARGS= for pytest
 	$(ALONE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
@@ -83,14 +101,19 @@ $(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(
 	@touch $@ $(SERVING)
 
 $(BIN)/pip:
-	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(NEEDS_PYTHON)
+	$(PYTHON) -m venv $(VENV)
 
-$(CLOUD): requirements-cloud.txt
-	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
-	$(PYTHON) -m venv $(@D)
+$(CLOUD): requirements-cloud.txt infra/bundle/runtime.py
+	@$(NEEDS_PYTHON)
+	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
+
+$(FETCHED): infra/python/pom.xml
+	@command -v mvn >/dev/null || { echo "Python 3.12 is fetched by Maven, which is not on this machine."; exit 1; }
+	mvn --quiet --batch-mode --file $< dependency:unpack-dependencies -Dfolder=$(CURDIR)/.python
+	@chmod +x $@ && ln -sf ../../libffi.so.7 $(@D)/../lib/python3.12/ && touch $@
 
 $(DYNAMODB): tests/dynamodb_local/pom.xml
 	@command -v mvn >/dev/null || { echo "DynamoDB Local is fetched by Maven, which is not on this machine."; exit 1; }
@@ -103,7 +126,7 @@ $(MODEL): infra/model/pom.xml
 	@touch $@
 
 .venv-clients/%/stamp: tests/clients/%.txt
-	@test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.11 (3.12 will do), which is not on this machine."; exit 1; }
+	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@

@@ -1,4 +1,4 @@
-"""What is run needs Python 3.11 and what `make setup` installs; here is said what is missing."""
+"""Says what is missing of what is needed: Python 3.11 or 3.12, and what `make setup` installs."""
 
 from __future__ import annotations
 
