@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from infra.bundle import layer
+from infra.bundle import interpreter, layer
 from infra.bundle.archive import content_digest, pack
 from infra.bundle.runtime import RUNTIME
 
@@ -44,12 +43,12 @@ class CannotBuild(Exception):  # noqa: N818  it says what is so
 
 def build(folder: Path) -> Bundle:
     """Write `code.zip` and `layer.zip` into a folder."""
-    _require_runtime()
+    python = _require_interpreter()
     with _gathered(gather_code) as code:
-        _compile(code, CODE_FOLDER)
+        _compile(python, code, CODE_FOLDER)
         pack(code, folder / "code.zip")
     with _gathered(layer.gather) as libraries:
-        _compile(libraries, LAYER_FOLDER, "-b")
+        _compile(python, libraries, LAYER_FOLDER, "-b")
         _remove_sources(libraries)
         pack(libraries, folder / "layer.zip", layer.INSIDE)
     size = (folder / "layer.zip").stat().st_size
@@ -78,13 +77,13 @@ def _gathered(gather: Callable[[Path], None]) -> Iterator[Path]:
         yield Path(name)
 
 
-def _compile(folder: Path, place: str, *where: str) -> None:
+def _compile(python: str, folder: Path, place: str, *where: str) -> None:
     """Add bytecode that Python takes without a look at the sources; `-b` puts it in their place.
 
     A process of its own with a fixed order of hashes makes the same of the same.
     """
     command = [
-        *(sys.executable, "-m", "compileall", "-q", "--workers=1", *where),
+        *(python, "-m", "compileall", "-q", "--workers=1", *where),
         *("--invalidation-mode=unchecked-hash", "-s", str(folder), "-p", place, str(folder)),
     ]
     env = {**os.environ, "PYTHONHASHSEED": "0"}
@@ -97,9 +96,12 @@ def _remove_sources(folder: Path) -> None:
         path.unlink()
 
 
-def _require_runtime() -> None:
-    here = "python{}.{}".format(*sys.version_info)
-    if here != RUNTIME:
+def _require_interpreter() -> str:
+    """What makes the bytecode: the functions would pass over that of another Python."""
+    python = interpreter.find()
+    if python is None:
         raise CannotBuild(
-            f"The functions run on {RUNTIME}, so it has to build them; this is {here}."
+            f"The functions run on {RUNTIME}, so it has to make their bytecode; "
+            f"this is {interpreter.here()}, and no {RUNTIME} runs on this machine."
         )
+    return python

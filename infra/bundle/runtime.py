@@ -1,5 +1,5 @@
 """What the functions run on, and what is built for it."""
 
-RUNTIME = "python3.11"
-"""The Python the tests run on. Bytecode is made for it."""
+RUNTIME = "python3.12"
+"""The Python of the functions. Bytecode is made by it, libraries are fetched for it."""
 ARCHITECTURE = "x86_64"

@@ -12,9 +12,11 @@ from zipfile import ZipFile
 import pytest
 
 from chalicelib.endpoint_groups import GROUPS, WORKERS
+from infra.bundle import interpreter
 from infra.bundle.archive import pack
 from infra.bundle.bundle import LARGEST_LAYER, CannotBuild, build, built
 from infra.bundle.layer import SERVICES
+from infra.bundle.runtime import RUNTIME
 from infra.bundle.symbols import blank
 from infra.template.functions import FUNCTIONS
 from tests.support.world import pictures
@@ -72,8 +74,10 @@ def names_in(archive):
 def ran(unpacked, code, **env):
     """Run Python as a function does, with the bundle and the standard library alone."""
     paths = os.pathsep.join([str(unpacked / "code"), str(unpacked / "layer" / "python")])
+    python = interpreter.find()
+    assert python
     return subprocess.run(
-        [sys.executable, "-S", "-c", code],
+        [python, "-S", "-c", code],
         cwd=unpacked / "code",
         env={
             "PYTHONPATH": paths,
@@ -207,8 +211,32 @@ def test_what_is_no_library_is_left_as_it_is(tmp_path):
     assert text.read_bytes() == b"INPUT(libother.so)"
 
 
-def test_another_python_does_not_build(tmp_path, monkeypatch):
-    """Its bytecode would be passed over, and its libraries would not load."""
-    monkeypatch.setattr(sys, "version_info", (3, 12, 0))
-    with pytest.raises(CannotBuild, match=r"run on python3\.11"):
-        build(tmp_path)
+@pytest.fixture
+def older(monkeypatch, tmp_path) -> Path:
+    """A machine whose one Python is 3.11, and a folder where it looks for programs."""
+    monkeypatch.setattr(sys, "version_info", (3, 11, 9))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("PYENV_ROOT", raising=False)
+    return tmp_path
+
+
+def test_another_python_does_not_build(older):
+    """Its bytecode would be passed over."""
+    with pytest.raises(CannotBuild, match=r"run on python3\.12.*this is python3\.11"):
+        build(older)
+
+
+def test_another_python_builds_with_the_functions_own_beside_it(older):
+    (older / RUNTIME).symlink_to(sys.executable)
+    assert interpreter.find() == RUNTIME
+
+
+def test_a_name_that_runs_nothing_is_passed_over(older, monkeypatch):
+    shim, chosen = older / RUNTIME, older / "versions" / "3.12.1" / "bin" / RUNTIME
+    shim.write_text("#!/bin/sh\nexit 127\n")
+    shim.chmod(0o755)
+    assert interpreter.find() is None
+    chosen.parent.mkdir(parents=True)
+    chosen.symlink_to(sys.executable)
+    monkeypatch.setenv("PYENV_ROOT", str(older))
+    assert interpreter.find() == str(chosen)

@@ -9,7 +9,7 @@ import pytest
 from chalice.cli.factory import CLIFactory
 
 from chalicelib.endpoint_groups import Right
-from infra.bundle.runtime import RUNTIME
+from infra.bundle import interpreter
 from infra.template.functions import ONE_CORE
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,7 @@ def config(stage):
 def test_a_stage_is_complete(stage):
     found = config(stage)
     assert found.app_name == "keyhaven"
-    assert found.lambda_python_version == RUNTIME
+    assert found.lambda_python_version == interpreter.here()
     assert found.lambda_memory_size == ONE_CORE
     assert found.lambda_timeout < 29
     assert found.api_gateway_stage == "api"
