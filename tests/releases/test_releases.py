@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import NotRequired, get_args, get_origin, get_type_hints
 
 import pytest
 
-from chalicelib.storage.base import Table
 from chalicelib.tables.catalogue import tables
 from integrity.invariants import violations
 from tests.releases import stores, story
+from tests.support.model.required import required
 
 NOW = story.Release()
 STORES = stores.every()
@@ -82,14 +81,3 @@ def test_what_a_table_requires_was_always_there(store: Path, tmp_path: Path) -> 
     }
     assert lacking == set()
     assert {"users", "groups", "resources", "holdings", "memberships"} <= rows.keys()
-
-
-def required(table: type[Table]) -> set[str]:
-    """Attributes that a row of the first form may not lack, to the model or to who reads it raw."""
-    attributes = table.get_attributes().items()
-    modelled = {name for name, each in attributes if not each.null and each.default is None}
-    typed = [each for base in getattr(table, "__orig_bases__", ()) for each in get_args(base)]
-    hints = [get_type_hints(each, include_extras=True) for each in typed]
-    return modelled | {
-        name for each in hints for name, hint in each.items() if get_origin(hint) is not NotRequired
-    }
