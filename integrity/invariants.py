@@ -21,6 +21,7 @@ from chalicelib.bodies.roles import comparable
 from chalicelib.domain import roles
 from chalicelib.domain.folding import folded
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables import items
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
@@ -83,6 +84,16 @@ class Stored:
         return self.by_id("resources")
 
     @cached_property
+    def items(self) -> list[tuple[str, Row]]:
+        """All items, each with its kind."""
+        tables = {kind: table.bare_name() for kind, table in items.tables().items()}
+        return [(kind, row) for kind, table in tables.items() for row in self.rows(table)]
+
+    @cached_property
+    def live_items(self) -> list[Row]:
+        return [row for _, row in self.items if not row["deleted"]]
+
+    @cached_property
     def groups(self) -> dict[str, Row]:
         return self.by_id("groups")
 
@@ -118,12 +129,16 @@ class Stored:
 
 
 def _secrets_match_access(stored: Stored) -> Iterator[Violation]:
-    for item in stored.live_resources:
+    for item in stored.live_items:
         entitled, holders = stored.entitled(item), stored.holders[item["id"]]
         yield from _each("I1", item["id"], "has access and no secret", entitled - holders)
         yield from _each("I1", item["id"], "has a secret and no access", holders - entitled)
+    kinds = {row["id"]: kind for kind, row in stored.items}
     for row in stored.rows("holdings"):
-        if (row["kind"] or RESOURCE) == RESOURCE and not row["secret_data"]:
+        kind = row["kind"] or RESOURCE
+        if kinds.get(row["item_id"], kind) != kind:
+            yield Violation("I1", row["item_id"], f"{row['user_id']} holds it as a {kind}")
+        if items.tables()[kind].has_secrets != (row["secret_data"] is not None):
             yield Violation("I1", row["item_id"], f"{row['user_id']} holds it without a secret")
 
 
@@ -133,7 +148,7 @@ def _each(rule: str, subject: str, says: str, users: set[str]) -> Iterator[Viola
 
 
 def _owner_exists(stored: Stored) -> Iterator[Violation]:
-    for item in stored.live_resources:
+    for item in stored.live_items:
         if not stored.entitled(item, PermissionType.OWNER):
             yield Violation("I2", item["id"], "nobody owns it")
 
@@ -141,7 +156,7 @@ def _owner_exists(stored: Stored) -> Iterator[Violation]:
 def _permissions_are_sound(stored: Stored) -> Iterator[Violation]:
     types = {int(each) for each in PermissionType}
     ids: Counter[str] = Counter()
-    for item in stored.live_resources:
+    for item in stored.live_items:
         for holder, permission in item["permissions"].items():
             ids[permission["id"]] += 1
             if permission["type"] not in types:
@@ -181,11 +196,12 @@ def _personal_metadata_stay_personal(stored: Stored) -> Iterator[Violation]:
 
 
 def _deleted_is_final(stored: Stored) -> Iterator[Violation]:
-    for item in stored.resources.values():
+    kept = {item["id"]: item for _, item in stored.items}
+    for item in kept.values():
         if item["deleted"] and (item["permissions"] or item["live_type_id"]):
             yield Violation("I9", item["id"], "it is deleted, and its access list is not")
     for row in stored.rows("holdings"):
-        item = stored.resources.get(row["item_id"], {})
+        item = kept.get(row["item_id"], {})
         if not item or item["deleted"]:
             yield Violation("I9", row["item_id"], f"{row['user_id']} holds what is gone")
         if row["user_id"] not in stored.live_users:
@@ -291,7 +307,7 @@ def _nothing_decrypts(stored: Stored) -> Iterator[Violation]:
 
 
 def _versions_count(stored: Stored) -> Iterator[Violation]:
-    for item in stored.resources.values():
+    for _, item in stored.items:
         if not isinstance(item["version"], int) or item["version"] < 1:
             yield Violation("I14", item["id"], "its version is none")
         if item["modified"] < item["created"]:
@@ -300,10 +316,10 @@ def _versions_count(stored: Stored) -> Iterator[Violation]:
 
 def _operations_are_complete(stored: Stored) -> Iterator[Violation]:
     """After settling: a lock that is left is of an operation whose lines are not all there."""
-    for table in ("resources", "groups", "users"):
-        for row in stored.rows(table):
-            if row["lock"] is not None:
-                yield Violation("I13", row["id"], "an operation that is not complete holds it")
+    of_groups_and_people = [*stored.rows("groups"), *stored.rows("users")]
+    for row in [*of_groups_and_people, *(item for _, item in stored.items)]:
+        if row["lock"] is not None:
+            yield Violation("I13", row["id"], "an operation that is not complete holds it")
 
 
 def _secrets_are_of_one_revision(stored: Stored) -> Iterator[Violation]:
@@ -339,7 +355,7 @@ def _groups_know_their_items(stored: Stored) -> Iterator[Violation]:
     listed = {(row["group_id"], row["item_id"]) for row in stored.rows("group_items")}
     shared = {
         (holder, item["id"])
-        for item in stored.live_resources
+        for item in stored.live_items
         for holder, permission in item["permissions"].items()
         if permission["aro"] == "Group"
     }

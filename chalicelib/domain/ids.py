@@ -11,12 +11,14 @@ GroupId = NewType("GroupId", str)
 RoleId = NewType("RoleId", str)
 GpgkeyId = NewType("GpgkeyId", str)
 AvatarId = NewType("AvatarId", str)
+ItemId = NewType("ItemId", str)
+"""Of an item of whatever kind."""
 ResourceId = NewType("ResourceId", str)
 ResourceTypeId = NewType("ResourceTypeId", str)
 FolderId = NewType("FolderId", str)
 FavoriteId = NewType("FavoriteId", str)
 CommentId = NewType("CommentId", str)
-AcoId = ResourceId | FolderId
+AcoId = ItemId | ResourceId | FolderId
 
 NAMESPACE = UUID("d5447ca1-950f-459d-8b20-86ddfdd0f922")
 """Namespace of every identifier that is made from a name: actions, resource types, themes."""

@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.transfers import GroupDeletion
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.deletion import group_deletion
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items import Item
 from chalicelib.views import deletions as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.route import nothing
@@ -38,6 +38,6 @@ def delete(actor: Actor, group: str, body: Draft[GroupDeletion]) -> None:
     blocked=views.blocked,
     message="The group can be deleted.",
 )
-def dry_run(actor: Actor, group: str) -> Sequence[Resource]:
+def dry_run(actor: Actor, group: str) -> Sequence[Item]:
     """Say whether a group can be deleted, and which resources it has access to."""
     return group_deletion.dry_run(actor, group)

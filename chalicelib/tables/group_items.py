@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TypedDict, cast
+
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain.ids import AcoId, GroupId
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, TableMeta, table_name
+from chalicelib.storage.values import Text
 from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.holdings import RESOURCE
+
+
+class GroupItemRow(TypedDict):
+    """A group item as DynamoDB sends it."""
+
+    group_id: Text
+    item_id: Text
+    kind: Text
 
 
 class GroupItem(Dependent):
@@ -24,6 +35,6 @@ class GroupItem(Dependent):
         return Key(cls, group_id, item_id)
 
     @classmethod
-    def ids_of(cls, group_id: GroupId | str) -> list[str]:
-        """Identifiers of all items that are shared with a group."""
-        return [row["item_id"]["S"] for row in reading.query(cls, group_id)]
+    def in_group(cls, group_id: GroupId | str) -> list[GroupItemRow]:
+        """All that is shared with a group."""
+        return cast(list[GroupItemRow], reading.query(cls, group_id))

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from typing import Literal, NotRequired
+from typing import Any, Literal, NotRequired
 
-from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
-from chalicelib.domain import clock
-from chalicelib.domain.ids import ResourceId
-from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
-from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.base import TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.typed import Typed
-from chalicelib.storage.values import Choice, Entries, Flag, Text
-from chalicelib.storage.versioned import Versioned, VersionedRow
-from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
+from chalicelib.storage.values import Choice, Text
+from chalicelib.tables.holdings import RESOURCE, Holding
+from chalicelib.tables.items import Item, ItemRow
 
 
-class ResourceRow(VersionedRow):
+class ResourceRow(ItemRow):
     """A resource as DynamoDB sends it."""
 
-    id: Text
     resource_type_id: Text
     live_type_id: NotRequired[Text]
     name: NotRequired[Text]
@@ -33,13 +28,7 @@ class ResourceRow(VersionedRow):
     metadata_key_id: NotRequired[Text]
     metadata_key_type: NotRequired[Choice[Literal["user_key", "shared_key"]]]
     expired: NotRequired[Text]
-    deleted: Flag
-    permissions: Entries[PermissionRow]
     secret_revision: NotRequired[Text]
-    created: Text
-    modified: Text
-    created_by: Text
-    modified_by: Text
 
 
 class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
@@ -53,11 +42,13 @@ class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
     live_type_id = UnicodeAttribute(hash_key=True)
 
 
-class Resource(Versioned, Typed[ResourceRow]):
+class Resource(Item, Typed[ResourceRow]):
+    kind = RESOURCE
+    has_secrets = True
+
     class Meta(TableMeta):
         table_name = table_name("resources")
 
-    id = UnicodeAttribute(hash_key=True)
     resource_type_id = UnicodeAttribute()
     live_type_id = UnicodeAttribute(null=True)
     """The type again while the resource is not deleted: what the index is made of."""
@@ -70,36 +61,19 @@ class Resource(Versioned, Typed[ResourceRow]):
     metadata_key_id = UnicodeAttribute(null=True)
     metadata_key_type = UnicodeAttribute(null=True)
     expired = TimestampAttribute(null=True)
-    deleted = BooleanAttribute(default=False)
-    permissions = PermissionsAttribute()
     secret_revision = UnicodeAttribute(null=True)
     """Renewed with the secrets; each of them names it, so that a reader sees what belongs
     together."""
-    created = TimestampAttribute()
-    modified = ModifiedAttribute()
-    created_by = UnicodeAttribute()
-    modified_by = UnicodeAttribute()
 
     @property
     def is_v5(self) -> bool:
         return self.metadata is not None
 
-    @classmethod
-    def by_id(cls, resource_id: ResourceId) -> Key:
-        return Key(cls, resource_id)
+    def new_secret(self, data: str | None, author: str) -> dict[str, Any]:
+        return Holding.new_secret(str(data), author, str(self.secret_revision))
 
     def deletion(self) -> list[Action]:
         """The actions by which it ends for everybody; its name stays, for the log."""
         cls = type(self)
         cleared = (cls.live_type_id, cls.username, cls.uri, cls.description)
-        return [
-            cls.deleted.set(True),
-            cls.permissions.set({}),
-            cls.modified.set(clock.now()),
-            *(attribute.remove() for attribute in cleared),
-            cls.version.add(1),
-        ]
-
-    def handover(self, gone: Collection[str], owners: Iterable[str]) -> list[Action]:
-        """The actions by which it stays without some of its holders, and others own it."""
-        return [*changes(self.permissions, gone, owners), type(self).version.add(1)]
+        return [*super().deletion(), *(attribute.remove() for attribute in cleared)]

@@ -8,6 +8,7 @@ from typing import NotRequired, TypedDict, cast
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.tables.holdings import ROOT
+from chalicelib.tables.items import Item
 from chalicelib.tables.resources import Resource
 from chalicelib.views import group_briefs
 from chalicelib.views import groups as group_views
@@ -39,9 +40,9 @@ class BlockedJson(TypedDict):
     groups_to_delete: NotRequired[list[GroupJson]]
 
 
-def resources(reached: Sequence[Resource]) -> list[PlainResourceJson]:
+def resources(reached: Sequence[Item]) -> list[PlainResourceJson]:
     """Resources as they are, in nobody's tree."""
-    return [_plain(row) for row in reached]
+    return [_plain(row) for row in _resources(reached)]
 
 
 def blocked(found: Obstacles) -> BlockedJson:
@@ -56,13 +57,17 @@ def _causes(found: Obstacles) -> CausesJson:
     causes: CausesJson = {}
     if found.groups.groups:
         causes["groups"] = {"sole_manager": group_views.listed(found.groups, _MEMBERS)}
-    if found.resources:
+    if resources := _resources(found.items):
         holders = ShownHolders.of(found.holders.users, found.holders.groups)
-        owned = [_owned(row, holders) for row in found.resources]
+        owned = [_owned(row, holders) for row in resources]
         for shown in owned:
             shown["personal"] = shown["id"] in found.personal
         causes["resources"] = {"sole_owner": owned}
     return causes
+
+
+def _resources(found: Sequence[Item]) -> list[Resource]:
+    return [item for item in found if isinstance(item, Resource)]
 
 
 def _owned(row: Resource, holders: ShownHolders) -> ResourceJson:

@@ -64,7 +64,8 @@ def test_the_declared_attributes_are_these(table):
 
 
 def test_every_versioned_table_is_here():
-    assert {table for table in every_table() if issubclass(table, Versioned)} == {*VERSIONED}
+    shipped = [each for each in every_table() if each.__module__.startswith("chalicelib.")]
+    assert {table for table in shipped if issubclass(table, Versioned)} == {*VERSIONED}
 
 
 @pytest.mark.parametrize(("table", "name"), EVERY_ATTRIBUTE)

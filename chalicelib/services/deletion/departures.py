@@ -18,7 +18,7 @@ from chalicelib.bodies import transfers
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import ownership
 from chalicelib.domain.errors import Invalid, Stale
-from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services.access import memberships
 from chalicelib.services.groups.group_lists import Found, SeenGroup
@@ -30,10 +30,10 @@ from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
+from chalicelib.tables.items import Item, among
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.resources import Resource
 
-Items = Mapping[ResourceId, Resource]
+Items = Mapping[ItemId, Item]
 TRANSFER_REFUSED = "The transfer is not authorized"
 
 
@@ -42,7 +42,7 @@ class Departure:
     """Users and groups who go, the items they leave, and what is handed over."""
 
     gone: frozenset[str]
-    item_ids: Sequence[ResourceId]
+    keys: Sequence[Key]
     """What may name somebody who goes in its access list."""
     items: Items | None
     """What does; nothing where it is more than is held in memory."""
@@ -50,21 +50,21 @@ class Departure:
     """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
-    owners: Mapping[ResourceId, frozenset[str]] = field(default_factory=dict)
+    owners: Mapping[ItemId, frozenset[str]] = field(default_factory=dict)
     """Who is made an owner, by item."""
 
     @property
-    def blocking(self) -> list[Resource]:
+    def blocking(self) -> list[Item]:
         """What would be left without an owner."""
         left = self._fates(self.blocked).blocking
-        return [self.blocked[ResourceId(id_)] for id_ in sorted(left)]
+        return [self.blocked[ItemId(id_)] for id_ in sorted(left)]
 
     def pages(self) -> Iterator[Items]:
         """The items, so many at once as are held in memory."""
         if self.items is not None:
             yield self.items
             return
-        for page in in_chunks(list(self.item_ids), MOST_HELD):
+        for page in in_chunks(list(self.keys), MOST_HELD):
             yield _naming(_stored(page), self.gone)
 
     def transferred(self, draft: Draft[Any]) -> Departure:
@@ -75,7 +75,7 @@ class Departure:
         blocking = self.blocking
         if not entries.are_for([item.id for item in blocking]):
             raise Invalid(TRANSFER_REFUSED)
-        owners = {ResourceId(item.id): self._named(item, entries.ids) for item in blocking}
+        owners = {ItemId(item.id): self._named(item, entries.ids) for item in blocking}
         return replace(self, owners=owners)
 
     def write(self, tx: Change, besides: Callable[[Items], None] | None = None) -> None:
@@ -112,7 +112,7 @@ class Departure:
         }
         return ownership.fates(owned, self.gone)
 
-    def _named(self, item: Resource, ids: Collection[str]) -> frozenset[str]:
+    def _named(self, item: Item, ids: Collection[str]) -> frozenset[str]:
         """Those of the holders who stay that these permissions of the item are for."""
         named = {holder for holder, each in item.permissions.items() if each.id in ids}
         return frozenset(named - self.gone)
@@ -122,7 +122,7 @@ class Departure:
 class Obstacles:
     """What has to be handed over first, with the people and groups that are shown with it."""
 
-    resources: Sequence[Resource]
+    items: Sequence[Item]
     """What would be left without an owner."""
     holders: Holders
     groups: Found
@@ -130,51 +130,46 @@ class Obstacles:
     lonely: Sequence[Group]
     """Groups without any other member: they would go too."""
     personal: Collection[str] = ()
-    """Those of the resources that are in one user's tree alone."""
+    """Those of the items that are in one user's tree alone."""
 
 
-def read(gone: Collection[str], item_ids: Iterable[str], *others: Key) -> tuple[Departure, Rows]:
+def read(gone: Collection[str], keys: Sequence[Key], *others: Key) -> tuple[Departure, Rows]:
     """Read the items, as far as they are shared with somebody who goes, and with them other rows.
 
     Then the groups that have access too: each change of an access list is theirs as well. Of
     items that are too many to be held, those are that stand in the way.
     """
-    ids = [ResourceId(item_id) for item_id in item_ids]
-    first, *more = [*in_chunks(ids, MOST_HELD)] or [[]]
-    rows = reading.read([*map(Resource.by_id, first), *others])
-    pages = chain([_resources(rows, first)], map(_stored, more))
-    items: dict[ResourceId, Resource] = {}
-    blocked: dict[ResourceId, Resource] = {}
+    first, *more = [*in_chunks(list(keys), MOST_HELD)] or [[]]
+    rows = reading.read([*first, *others])
+    pages = chain([among(rows, first)], map(_stored, more))
+    found: dict[ItemId, Item] = {}
+    blocked: dict[ItemId, Item] = {}
     staying: set[GroupId] = set()
     for page in pages:
-        items = _naming(page, gone)
-        fates = ownership.fates({id_: _access(each) for id_, each in items.items()}, gone)
-        blocked |= {ResourceId(id_): items[ResourceId(id_)] for id_ in fates.blocking}
-        for each in items.values():
+        found = _naming(page, gone)
+        fates = ownership.fates({id_: _access(each) for id_, each in found.items()}, gone)
+        blocked |= {ItemId(id_): found[ItemId(id_)] for id_ in fates.blocking}
+        for each in found.values():
             staying |= memberships.group_holders(each.permissions)
     groups = groups_by_id(staying.difference(gone))
-    kept = None if more else items
-    return Departure(frozenset(gone), ids, kept, blocked, groups), rows
+    kept = None if more else found
+    return Departure(frozenset(gone), keys, kept, blocked, groups), rows
 
 
-def _stored(item_ids: Sequence[ResourceId]) -> list[Resource]:
-    return _resources(reading.read(map(Resource.by_id, item_ids)), item_ids)
+def _stored(keys: Sequence[Key]) -> list[Item]:
+    return among(reading.read(keys), keys)
 
 
-def _resources(rows: Rows, item_ids: Iterable[ResourceId]) -> list[Resource]:
-    return [item for id_ in item_ids if (item := rows.find(Resource, id_))]
-
-
-def _naming(items: Iterable[Resource], gone: Collection[str]) -> dict[ResourceId, Resource]:
+def _naming(stored: Iterable[Item], gone: Collection[str]) -> dict[ItemId, Item]:
     """Those of the items that name somebody who goes."""
     return {
-        ResourceId(item.id): item
-        for item in items
+        ItemId(item.id): item
+        for item in stored
         if not (item.deleted or item.permissions.keys().isdisjoint(gone))
     }
 
 
-def _access(item: Resource) -> AccessList:
+def _access(item: Item) -> AccessList:
     return {holder: permission.type for holder, permission in item.permissions.items()}
 
 
@@ -185,18 +180,18 @@ def groups_by_id(group_ids: Collection[str]) -> dict[GroupId, Group]:
 
 
 def obstacles(
-    resources: Sequence[Resource],
+    blocking: Sequence[Item],
     groups: Sequence[tuple[Group, Sequence[Membership]]] = (),
     lonely: Sequence[Group] = (),
 ) -> Obstacles:
     """Read who is shown with what stands in the way."""
-    lists = [item.permissions for item in resources]
+    lists = [item.permissions for item in blocking]
     users = {user for each in lists for user in memberships.user_holders(each)}
     users |= {UserId(member.user_id) for _, members in groups for member in members}
     holders = {group for each in lists for group in memberships.group_holders(each)}
     found = read_holders(users, holders)
-    personal = trees.in_one({item.id: item.row["permissions"]["M"] for item in resources})
-    return Obstacles(resources, found, _detailed(groups, found), lonely, personal)
+    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in blocking})
+    return Obstacles(blocking, found, _detailed(groups, found), lonely, personal)
 
 
 def _detailed(groups: Iterable[tuple[Group, Sequence[Membership]]], holders: Holders) -> Found:

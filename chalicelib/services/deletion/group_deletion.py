@@ -11,19 +11,19 @@ from chalicelib.bodies.transfers import GroupDeletion
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
-from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
+from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import Departure, Items
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
+from chalicelib.tables import kinds
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
 DENIED = "You are not authorized to access that location."
@@ -47,7 +47,7 @@ class _GroupDeletion:
         if blocking := self.departure.blocking:
             raise Blocked(BLOCKED, departures.obstacles(blocking))
 
-    def lost(self, items: Items) -> Iterator[tuple[UserId, ResourceId]]:
+    def lost(self, items: Items) -> Iterator[tuple[UserId, ItemId]]:
         """Who loses what of some items: the members, all they reach in no other way."""
         for item_id, item in items.items():
             holders = item.permissions.keys() - self.departure.gone
@@ -56,7 +56,7 @@ class _GroupDeletion:
                     yield user_id, item_id
 
 
-def dry_run(actor: Actor, group: str) -> Sequence[Resource]:
+def dry_run(actor: Actor, group: str) -> Sequence[Item]:
     """Return what the group has access to, if it can be deleted; and do nothing."""
     deletion = _read(_require_deletable(actor, group))
     deletion.require_free()
@@ -94,11 +94,11 @@ def _require_deletable(actor: Actor, group: str) -> Group:
 
 def _read(group: Group) -> _GroupDeletion:
     """Read what the version of the group answers for; the group itself was read before."""
-    members, item_ids = reading.together(
-        partial(Membership.in_group, group.id), partial(GroupItem.ids_of, group.id)
+    members, items = reading.together(
+        partial(Membership.in_group, group.id), partial(kinds.shared_with, group.id)
     )
     user_ids = [member.user_id for member in members]
-    departure, rows = departures.read([group.id], item_ids, *map(User.by_id, user_ids))
+    departure, rows = departures.read([group.id], items, *map(User.by_id, user_ids))
     users = people.among(rows, user_ids)
     return _GroupDeletion(group, users, departure)
 

@@ -13,18 +13,18 @@ from chalicelib.bodies.transfers import Entries, UserDeletion
 from chalicelib.domain import audit, clock, ownership
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
-from chalicelib.domain.ids import GroupId, ResourceId, UserId, find_uuid
+from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.domain.ownership import Managing
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure
 from chalicelib.services.users import administrators, avatars, people
 from chalicelib.storage import operations, reading, unversioned
-from chalicelib.storage.base import Check
+from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Begun, Change
+from chalicelib.tables import kinds
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
@@ -43,7 +43,7 @@ class _UserDeletion:
     user: User
     groups: Mapping[GroupId, Group]
     members: Mapping[GroupId, Sequence[Membership]]
-    held: Sequence[ResourceId]
+    held: Sequence[Key]
     """All items they have access to."""
     departure: Departure
     promoted: Sequence[Membership] = ()
@@ -142,14 +142,14 @@ def _read(user: User) -> _UserDeletion:
     The items of a group are theirs as well, also those that are about to be shared with it.
     """
     user_id = UserId(user.id)
-    groups, outlines = reading.together(
-        partial(departures.groups_by_id, user.groups), partial(Holding.outlines, user_id)
+    groups, own = reading.together(
+        partial(departures.groups_by_id, user.groups), partial(kinds.held_by, user_id)
     )
     members, shared = _members_and_items_of(groups)
     lonely = {
         id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
     }
-    held = sorted({ResourceId(row["item_id"]["S"]) for row in outlines} | shared)
+    held = sorted({*own, *shared}, key=lambda item: item.hash_key)
     departure, _ = departures.read({user_id, *lonely}, held)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
@@ -158,14 +158,14 @@ def _read(user: User) -> _UserDeletion:
 
 def _members_and_items_of(
     groups: Collection[GroupId],
-) -> tuple[dict[GroupId, Sequence[Membership]], set[ResourceId]]:
+) -> tuple[dict[GroupId, Sequence[Membership]], set[Key]]:
     """Who belongs to these groups, and what is shared with any of them."""
     if not groups:
         return {}, set()
     members = [partial(Membership.in_group, group_id) for group_id in groups]
-    items = [partial(GroupItem.ids_of, group_id) for group_id in groups]
+    items = [partial(kinds.shared_with, group_id) for group_id in groups]
     found = reading.together(*members, *items)
-    shared = {ResourceId(item_id) for each in found[len(groups) :] for item_id in each}
+    shared = {item for each in found[len(groups) :] for item in each}
     return dict(zip(groups, found, strict=False)), shared
 
 
@@ -186,8 +186,8 @@ def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User]) -> None:
         tx.create(ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller))
         _write_groups(tx, actor, deletion)
         deletion.departure.write(tx)
-        for item_id in deletion.held:
-            tx.then_delete(Holding.of(UserId(user.id), item_id))
+        for item in deletion.held:
+            tx.then_delete(Holding.of(UserId(user.id), ItemId(item.hash_key)))
 
 
 def _last(actor: Actor) -> Refusal:

@@ -13,13 +13,13 @@ from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed, disclose, has_secret
 from chalicelib.services.groups import group_members
-from chalicelib.services.groups.group_members import item, items_among, unreached
+from chalicelib.services.groups.group_members import items_among, unreached
 from chalicelib.services.groups.group_updates import require_changeable
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
+from chalicelib.tables import kinds
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
@@ -43,16 +43,17 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
     candidates = bodies.read_candidates(draft)
     if not actor.groups.get(GroupId(row.id)):
         return DryRun([], [])
-    item_ids = GroupItem.ids_of(GroupId(row.id))
-    rows = reading.read([*map(User.by_id, candidates), *map(item, item_ids)])
-    users, items = people.among(rows, candidates), items_among(rows, item_ids)
+    shared = kinds.shared_with(GroupId(row.id))
+    rows = reading.read([*map(User.by_id, candidates), *shared])
+    users, items = people.among(rows, candidates), items_among(rows, shared)
     for user_id, position in candidates.items():
         _require_candidate(users.get(user_id), position)
     needed = [
-        (user_id, item_id)
+        (user_id, ResourceId(item_id))
         for user_id in candidates
         if row.id not in users[user_id].groups
         for item_id in unreached(items, users[user_id], GroupId(row.id))
+        if items[item_id].has_secrets
     ]
     return DryRun(needed, _own_secrets(actor, rows, (item_id for _, item_id in needed)))
 
@@ -69,7 +70,7 @@ def _own_secrets(actor: Actor, rows: Rows, item_ids: Iterable[ResourceId]) -> li
     held = [
         Undisclosed.of(row, holding)
         for item_id in wanted
-        if (row := Resource.among(rows, item(item_id)))
+        if (row := Resource.among(rows, Resource.by_id(item_id)))
         and (holding := Holding.among(own, actor.id, item_id))
         and has_secret(holding)
     ]

@@ -8,19 +8,19 @@ from dataclasses import replace
 from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, refused
 from chalicelib.domain import clock
 from chalicelib.domain.errors import FieldErrors, Invalid, Stale
-from chalicelib.domain.ids import GroupId, ResourceId, UserId, new_id
+from chalicelib.domain.ids import GroupId, ItemId, UserId, new_id
 from chalicelib.services.groups.group_lists import SeenGroup
 from chalicelib.storage.base import Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.groups import Group
+from chalicelib.tables.items import Item, among
 from chalicelib.tables.memberships import Membership
-from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import Belonging, User
 
 Roster = dict[UserId, Belonging]
 """The members of a group, each with their membership."""
-Items = Mapping[ResourceId, Resource]
+Items = Mapping[ItemId, Item]
 """What is shared with a group."""
 
 MOST_GROUPS = 1_000
@@ -83,20 +83,14 @@ def broken_by(user: User | None) -> FieldErrors:
     return {} if user.active else _PENDING
 
 
-def item(item_id: str) -> Key:
-    """Where an item is found that is shared with a group."""
-    return Resource.by_id(ResourceId(item_id))
+def items_among(rows: Rows, keys: Iterable[Key]) -> Items:
+    return {ItemId(each.id): each for each in among(rows, keys)}
 
 
-def items_among(rows: Rows, item_ids: Iterable[str]) -> Items:
-    found = (rows.find(Resource, item_id) for item_id in item_ids)
-    return {ResourceId(each.id): each for each in found if each}
-
-
-def unreached(items: Items, user: User, group_id: GroupId) -> list[ResourceId]:
+def unreached(shared: Items, user: User, group_id: GroupId) -> list[ItemId]:
     """The items a user has access to neither directly nor through another group than this."""
     holders = {user.id, *user.groups} - {group_id}
-    return [item_id for item_id, each in items.items() if holders.isdisjoint(each.permissions)]
+    return [item_id for item_id, each in shared.items() if holders.isdisjoint(each.permissions)]
 
 
 def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> None:

@@ -17,17 +17,17 @@ from chalicelib.bodies.groups import INVALID, Addition, Changes, GroupUpdateBody
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
-from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.services.groups import group_members, groups
 from chalicelib.services.groups.group_lists import MISSING, Found, require_id
-from chalicelib.services.groups.group_members import Items, Roster, item, items_among, unreached
+from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
 from chalicelib.services.users import people
 from chalicelib.storage import reading
-from chalicelib.storage.base import Check
+from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Change
+from chalicelib.tables import kinds
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
@@ -38,8 +38,10 @@ _NOT_WANTED = {"resource_id": {"only_missing": "No secret is wanted for this res
 _MISSING = {"secrets": {"all_missing": "The secrets of all resources gained are required."}}
 _SURPLUS = {"secrets": {"all_missing_only": "There are more secrets than resources gained."}}
 
-Messages = Mapping[ResourceId, str]
+Messages = Mapping[ItemId, str]
 """The secrets somebody is given, by the item each is of."""
+Gains = Mapping[ItemId, str | None]
+"""The items somebody gains, each with its secret where it has one."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -118,25 +120,25 @@ def _asked(actor: Actor, group: Group, draft: Draft[GroupUpdateBody]) -> _Asked:
 
 def _read(actor: Actor, group: Group, asked: _Asked) -> _Stored:
     """Read what the update is decided from: the group has been read before."""
-    members, item_ids = _read_members(actor, group, asked)
+    members, shared = _read_members(actor, group, asked)
     user_ids = {*members, *(addition.user_id for addition in asked.changes.additions)}
     claims = [] if asked.name is None else [groups.claim_of(asked.name)]
-    rows = reading.read([*map(User.by_id, user_ids), *map(item, item_ids), *claims])
-    users, items = people.among(rows, user_ids), items_among(rows, item_ids)
+    rows = reading.read([*map(User.by_id, user_ids), *shared, *claims])
+    users, items = people.among(rows, user_ids), items_among(rows, shared)
     if asked.name is not None and groups.is_taken(rows, asked.name, group.id):
         raise Invalid(INVALID, {"name": groups.TAKEN})
     return _Stored(group, members, users, items)
 
 
-def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, list[str]]:
+def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, list[Key]]:
     """Who belongs to the group and, where that matters, what is shared with it.
 
     Whether the actor manages the group was read with their own row: it is true under the group's
     version when the group says so too.
     """
     group_id = GroupId(group.id)
-    item_ids = partial(GroupItem.ids_of, group_id) if asked.moves else list
-    found, items = reading.together(partial(Membership.in_group, group_id), item_ids)
+    shared = partial(kinds.shared_with, group_id) if asked.moves else list
+    found, items = reading.together(partial(Membership.in_group, group_id), shared)
     members = {UserId(m.user_id): Belonging(m.id, m.is_admin, m.created) for m in found}
     own = members.get(actor.id)
     if bool(own and own.is_admin) != actor.groups.get(group_id, False):
@@ -144,14 +146,16 @@ def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, li
     return members, items
 
 
-def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Messages]]:
+def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Gains]]:
     """The members as they will be, and the secrets of those who join."""
     members, given = dict(stored.members), {}
     for addition in asked.changes.additions:
         group_members.add(members, addition, stored.users)
         user_id = addition.user_id
-        needed = unreached(stored.items, stored.users[user_id], stored.id)
-        given[user_id] = _messages(addition, needed, asked.secrets.get(user_id, ()))
+        gained = unreached(stored.items, stored.users[user_id], stored.id)
+        needed = [item_id for item_id in gained if stored.items[item_id].has_secrets]
+        messages = _messages(addition, needed, asked.secrets.get(user_id, ()))
+        given[user_id] = {**dict.fromkeys(gained), **messages}
     group_members.change_roles(members, asked.changes.roles)
     group_members.remove(members, asked.changes.removals)
     if asked.changes.additions:
@@ -160,12 +164,13 @@ def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Mes
 
 
 def _messages(
-    addition: Addition, needed: Collection[ResourceId], sent: Sequence[Mapping[str, Any]]
+    addition: Addition, needed: Collection[ItemId], sent: Sequence[Mapping[str, Any]]
 ) -> Messages:
     """The secrets of a user who joins: one of each item they gain, and of no other."""
-    wanted, messages = frozenset(needed), {}
+    wanted, messages = frozenset(needed), dict[ItemId, str]()
     for position, row in enumerate(sent):
-        item_id, data = bodies.read_secret(addition.position, position, row)
+        resource_id, data = bodies.read_secret(addition.position, position, row)
+        item_id = ItemId(resource_id)
         if item_id not in wanted:
             raise bodies.secret_refused(addition.position, position, _NOT_WANTED)
         messages[item_id] = data
@@ -191,7 +196,7 @@ def _write(
     stored: _Stored,
     changed: Group,
     members: Roster,
-    given: Mapping[UserId, Messages],
+    given: Mapping[UserId, Gains],
 ) -> None:
     with Change(stored.group, changed) as tx:
         tx.require(_may_change(actor))
@@ -228,7 +233,8 @@ def _claim(tx: Change, before: Group, after: Group) -> None:
         tx.create(new, otherwise=Invalid(INVALID, {"name": groups.TAKEN}))
 
 
-def _give(tx: Change, actor: Actor, stored: _Stored, user_id: UserId, messages: Messages) -> None:
-    for item_id, data in messages.items():
-        secret = Holding.new_secret(data, actor.id, str(stored.items[item_id].secret_revision))
-        tx.then_put(Holding(user_id, item_id, **secret))
+def _give(tx: Change, actor: Actor, stored: _Stored, user_id: UserId, gains: Gains) -> None:
+    """Let a user who joins hold what they gain, each with the secret of it, where it has one."""
+    for item_id, data in gains.items():
+        item = stored.items[item_id]
+        tx.then_put(Holding(user_id, item_id, kind=item.kind, **item.new_secret(data, actor.id)))

@@ -184,24 +184,24 @@ def resource(
     row = Resource(
         new_id(),
         name=None if "metadata" in fields else "mail",
-        permissions={holder.id: _permission(holder, type_) for holder, type_ in granted.items()},
+        permissions={holder.id: permission(holder, type_) for holder, type_ in granted.items()},
         created=now,
         modified=now,
-        created_by=_users(owner)[0].id,
-        modified_by=_users(owner)[0].id,
+        created_by=users_of(owner)[0].id,
+        modified_by=users_of(owner)[0].id,
     )
     row.resource_type_id = resource_types.DEFAULT.id
     for name, value in fields.items():
         setattr(row, name, value)
     row.live_type_id = row.resource_type_id
     row.secret_revision = new_id()
-    holders = {who for holder in granted for who in _users(holder)}
+    holders = {who for holder in granted for who in users_of(holder)}
     items = [GroupItem(each.id, row.id) for each in granted if isinstance(each, Team)]
     writing.put_all([row, *(_holding(who, row) for who in holders), *items])
     return ResourceId(row.id)
 
 
-def _users(holder: Somebody | Team) -> tuple[Somebody, ...]:
+def users_of(holder: Somebody | Team) -> tuple[Somebody, ...]:
     return holder.members if isinstance(holder, Team) else (holder,)
 
 
@@ -212,7 +212,7 @@ def _holding(who: Somebody, resource: Resource) -> Holding:
     )
 
 
-def _permission(holder: Somebody | Team, type_: PermissionType) -> Permission:
+def permission(holder: Somebody | Team, type_: PermissionType) -> Permission:
     aro = "Group" if isinstance(holder, Team) else "User"
     return Permission(new_id(), aro, holder.id, type_, clock.now(), clock.now())
 

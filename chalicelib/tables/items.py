@@ -1,0 +1,99 @@
+"""Items: what people have access to. Resources are one kind of them.
+
+What is true of every item stands here: who may do what with it, under its version, and how it
+ends. What differs by kind is said by the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any, ClassVar
+
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import AcoId
+from chalicelib.storage.base import Key, TimestampAttribute
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.stamps import ModifiedAttribute
+from chalicelib.storage.values import Entries, Flag, Text
+from chalicelib.storage.versioned import Versioned, VersionedRow
+from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
+
+_TABLES: dict[str, type[Item]] = {}
+"""The table of each kind."""
+
+
+class ItemRow(VersionedRow):
+    """What DynamoDB sends of every item."""
+
+    id: Text
+    deleted: Flag
+    permissions: Entries[PermissionRow]
+    created: Text
+    modified: Text
+    created_by: Text
+    modified_by: Text
+
+
+class Item(Versioned):
+    kind: ClassVar[str]
+    """Its name in the API, which holdings and group items note."""
+    has_secrets: ClassVar[bool] = False
+    """Whether everybody who has access has a secret of it."""
+
+    id = UnicodeAttribute(hash_key=True)
+    deleted = BooleanAttribute(default=False)
+    permissions = PermissionsAttribute()
+    created = TimestampAttribute()
+    modified = ModifiedAttribute()
+    created_by = UnicodeAttribute()
+    modified_by = UnicodeAttribute()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        _TABLES[cls.kind] = cls
+
+    @classmethod
+    def by_id(cls, item_id: AcoId) -> Key:
+        return Key(cls, item_id)
+
+    def new_secret(self, data: str | None, author: str) -> dict[str, Any]:  # noqa: ARG002
+        """The attributes of a holding that are its secret; none, where the kind has none."""
+        return {}
+
+    def deletion(self) -> list[Action]:
+        """The actions by which it ends for everybody."""
+        cls = type(self)
+        return [
+            cls.deleted.set(True),
+            cls.permissions.set({}),
+            cls.modified.set(clock.now()),
+            cls.version.add(1),
+        ]
+
+    def handover(self, gone: Collection[str], owners: Iterable[str]) -> list[Action]:
+        """The actions by which it stays without some of its holders, and others own it."""
+        return [*changes(self.permissions, gone, owners), type(self).version.add(1)]
+
+
+def tables() -> dict[str, type[Item]]:
+    """The table of each kind whose module is loaded."""
+    return dict(_TABLES)
+
+
+def key_of(kind: str, item_id: str) -> Key:
+    """Where an item of this kind is found."""
+    return Key(_TABLES[kind], item_id)
+
+
+def find(rows: Rows, key: Key) -> Item | None:
+    """An item, if it is among rows that were read."""
+    assert issubclass(key.table, Item)  # noqa: S101
+    return rows.find(key.table, key.hash_key)
+
+
+def among(rows: Rows, keys: Iterable[Key]) -> list[Item]:
+    """Those of the items that are among rows that were read."""
+    return [item for key in keys if (item := find(rows, key))]

@@ -1,0 +1,25 @@
+"""Kinds of items: all there are, and where the items are that somebody holds."""
+
+from __future__ import annotations
+
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.storage.base import Key
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item, key_of
+from chalicelib.tables.resources import Resource
+
+SHIPPED: tuple[type[Item], ...] = (Resource,)
+"""A kind is known once its module is loaded, so all are loaded here."""
+
+
+def held_by(user_id: UserId) -> list[Key]:
+    """All items that a user holds."""
+    rows = Holding.outlines(user_id)
+    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
+
+
+def shared_with(group_id: GroupId | str) -> list[Key]:
+    """All items that are shared with a group."""
+    rows = GroupItem.in_group(group_id)
+    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
