@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
 from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import urlsplit
@@ -57,38 +56,6 @@ def _shallow(partitions: dict[str, Any]) -> dict[str, Any]:
     return {partition: dict(rows) for partition, rows in partitions.items()}
 
 
-class MotoStorage:
-    def empty(self) -> None:
-        for table in self._tables.values():
-            table.items.clear()
-        self._forget_old_rows()
-
-    def rows(self, table: str) -> list[Item]:
-        return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
-
-    def contents(self) -> Contents:
-        return {name: deepcopy(table.items) for name, table in self._tables.items()}
-
-    def put_back(self, contents: Contents) -> None:
-        for name, items in contents.items():
-            self._tables[name].items = deepcopy(items)
-        self._forget_old_rows()
-
-    @staticmethod
-    def _forget_old_rows() -> None:
-        """Let moto drop the rows of before: it keeps whatever it has made, gigabytes in the end."""
-        from moto.core.model_instances import reset_model_data  # noqa: PLC0415 - not on `embedded`
-
-        reset_model_data()
-
-    @property
-    def _tables(self) -> dict[str, Any]:
-        from moto.dynamodb.models import dynamodb_backends  # noqa: PLC0415 - not on `embedded`
-
-        tables: dict[str, Any] = dynamodb_backends["123456789012"]["eu-west-1"].tables
-        return tables
-
-
 class DynamodbLocalStorage:
     """AWS's own engine in a process beside, by requests that no hook and no limit sees."""
 
@@ -131,25 +98,6 @@ def _key(row: Item, table: type[Table]) -> Item:
     return {name: row[name] for name in table.key_names() if name is not None}
 
 
-def _answer_with_values_as_they_are() -> None:
-    """Spare moto a fifth of its time: it looks for each of a value's ten types by many names.
-
-    A value is sent as it is kept, which is the same for all types but binary ones: we have none.
-    """
-    from moto.core.serialize import SERVICE_SPECIFIC_SERIALIZERS, JSONSerializer  # noqa: PLC0415
-
-    class Serializer(JSONSerializer):  # type: ignore[misc]
-        def _serialize_type_structure(
-            self, serialized: Any, value: Any, shape: Any, key: str
-        ) -> None:
-            if shape.name == "AttributeValue":
-                self._default_serialize(serialized, value, shape, key)
-            else:
-                super()._serialize_type_structure(serialized, value, shape, key)
-
-    SERVICE_SPECIFIC_SERIALIZERS.setdefault("dynamodb", {})["json"] = Serializer
-
-
 @contextmanager
 def opened() -> Iterator[Storage]:
     """The storage of this process, with all tables made."""
@@ -164,10 +112,9 @@ def opened() -> Iterator[Storage]:
         with dynamodb_local.running(port), _made(DynamodbLocalStorage()) as storage:
             yield storage
         return
-    from moto import mock_aws  # noqa: PLC0415
+    from tests.support import moto_storage  # noqa: PLC0415 - takes a second, on `moto` alone
 
-    _answer_with_values_as_they_are()
-    with mock_aws(), _made(MotoStorage()) as storage:
+    with moto_storage.mocked() as mocked, _made(mocked) as storage:
         yield storage
 
 
