@@ -21,6 +21,7 @@ from tests import dynamodb_local  # noqa: E402
 from tests.support import storage  # noqa: E402
 from tests.support.faults import read_only  # noqa: E402
 from tests.support.wire.client import Client  # noqa: E402
+from tests.support.wire.valid_requests import Tenant, two_people  # noqa: E402
 from tests.support.world import make  # noqa: E402
 from tests.support.world.beginning import Beginning  # noqa: E402
 from tests.support.world.make import Somebody  # noqa: E402
@@ -122,6 +123,14 @@ def betty(store: storage.Storage) -> Somebody:
 def carol(store: storage.Storage) -> Somebody:
     """Another user."""
     return make.user("carol")
+
+
+@pytest.fixture
+def tenant(store: storage.Storage, beginning: Beginning) -> Tenant:
+    """Two people and what valid requests are about, in place of `ada` and `betty`."""
+    tenant: Tenant = beginning.followed_by(two_people)
+    tenant.warm()
+    return tenant
 
 
 @pytest.fixture

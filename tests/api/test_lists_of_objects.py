@@ -10,7 +10,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 import pytest
 
 from tests.support.wire.endpoints import ROUTES
-from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.wire.valid_requests import REQUESTS
 from tests.support.world import groups, make
 
 ODD = (None, "", "x", 7, 1.5, True, [], [[]], [{}], ["x"])
@@ -57,9 +57,9 @@ def with_list(body, path, rows):
 
 
 @pytest.mark.parametrize("where", LISTS)
-def test_what_is_no_object_is_refused_in_a_list_of_objects(store, ada, betty, digest, where):
+def test_what_is_no_object_is_refused_in_a_list_of_objects(tenant, digest, where):
     name, path = LISTS[where]
-    request = REQUESTS[name](a_tenant(store, ada, betty), name)
+    request = REQUESTS[name](tenant, name)
     valid = (request.body or {}).get(path[0], []) if len(path) == 1 else []
     before = digest()
 
@@ -75,9 +75,9 @@ def test_what_is_no_object_is_refused_in_a_list_of_objects(store, ada, betty, di
 
 
 @pytest.mark.parametrize("name", OLD_NAMES)
-def test_it_is_so_in_the_older_form_of_a_group_too(store, ada, betty, digest, name):
+def test_it_is_so_in_the_older_form_of_a_group_too(tenant, digest, name):
     update = "PUT /groups/{group}.json"
-    request = REQUESTS[update](a_tenant(store, ada, betty), update)
+    request = REQUESTS[update](tenant, update)
     rows, row = OLD_NAMES[name]
     before = digest()
 

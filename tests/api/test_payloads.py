@@ -15,7 +15,7 @@ from infra.local_server.gateway import Context
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.client import Client
 from tests.support.wire.endpoints import ask, has_body, over, path_of
-from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.wire.valid_requests import REQUESTS
 from tests.support.world import make
 from tests.support.world.pictures import form
 
@@ -188,10 +188,10 @@ def test_a_form_that_cannot_be_read_is_refused(ada, digest, route):
 
 
 @over(lambda route: has_body(route) and route.method == "POST")
-def test_a_file_where_none_is_meant_is_no_accident(store, ada, betty, route):
+def test_a_file_where_none_is_meant_is_no_accident(tenant, route):
     """In place of each value of a valid request, and beside them; with an idempotency key."""
     name = f"{route.method} {route.path}"
-    request = REQUESTS[name](a_tenant(store, ada, betty), name)
+    request = REQUESTS[name](tenant, name)
     texts = dict(leaves(request.body))
     headers = {**request.options.get("headers", {}), "idempotency-key": "8f1a"}
     for place in (*texts, "extra"):
@@ -221,9 +221,9 @@ def test_a_route_without_a_body_does_not_read_one(ada, things, route):
 
 @pytest.mark.parametrize("body", [[], {}, None, "", "x", 7, True, ["x"], [{}]], ids=repr)
 @over(lambda route: route.method == "DELETE")
-def test_a_deletion_is_the_same_with_any_body_that_says_nothing(store, ada, betty, route, body):
+def test_a_deletion_is_the_same_with_any_body_that_says_nothing(tenant, route, body):
     name = f"{route.method} {route.path}"
-    request = REQUESTS[name](a_tenant(store, ada, betty), name)
+    request = REQUESTS[name](tenant, name)
     raw = json.dumps(body).encode()
 
     answer = request.client.request("DELETE", request.path, raw=raw, headers=JSON)

@@ -17,6 +17,7 @@ from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_change, over
 from tests.support.wire.valid_requests import REQUESTS, Request
+from tests.support.world.beginning import Beginning
 from tests.support.world.personas import NAMES, Persona, World, a_world
 
 UNKNOWN = "Authentication is required to continue"
@@ -32,8 +33,10 @@ SAYS_WHO_ASKS = ("id", "servertime", "url")
 
 
 @pytest.fixture
-def world(store: Storage) -> World:
-    return a_world(store)
+def world(store: Storage, beginning: Beginning) -> World:
+    world: World = beginning.followed_by(a_world)
+    world.tenant.warm()
+    return world
 
 
 def named(route: Route) -> str:

@@ -12,6 +12,8 @@ from hashlib import sha256
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+import orjson
+
 from chalicelib.settings import settings
 from chalicelib.storage.base import Table, every_table, in_chunks
 from chalicelib.storage.connection import StorageConnection, connection
@@ -130,7 +132,8 @@ def digest(storage: Storage) -> str:
     """One number for all that is stored: equal before and after what changes nothing."""
     everything = {
         table.stored_as(): sorted(
-            json.dumps(row, sort_keys=True) for row in storage.rows(table.stored_as())
+            orjson.dumps(row, option=orjson.OPT_SORT_KEYS).decode()
+            for row in storage.rows(table.stored_as())
         )
         for table in every_table()
     }

@@ -17,7 +17,7 @@ from tests.support.faults.hooks import Recorder
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.storage import Storage, digest
 from tests.support.wire.endpoints import ROUTES
-from tests.support.wire.valid_requests import REQUESTS, Request, Tenant, a_tenant, changes
+from tests.support.wire.valid_requests import REQUESTS, Request, Tenant, changes
 from tests.support.world import groups, make, people
 from tests.support.world.make import Somebody
 
@@ -46,11 +46,9 @@ CEASES = pytest.mark.parametrize("ceases", [demote, people.suspend, people.delet
 
 
 @pytest.fixture
-def tenant(store: Storage) -> Tenant:
+def tenant(tenant: Tenant) -> Tenant:
     """Ada is an administrator, and does not manage the group she changes."""
-    ada, betty = make.user("ada", admin=True), make.user("betty")
-    team = make.group(make.user("frances"), betty)
-    return replace(a_tenant(store, ada, betty), team=team)
+    return replace(tenant, team=make.group(make.user("frances"), tenant.betty))
 
 
 @CEASES

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
+from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import logins
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
@@ -42,12 +43,22 @@ class Tenant:
     guest: Client
     team: Team | None = None
 
+    def warm(self) -> None:
+        """Let this process read what it reads once and keeps."""
+        signing_keys.signer()
+        self.ada.client.get("/users/me.json")
+
 
 def a_tenant(store, ada, betty):
     dave = people.invite(store, ada)
     resource = make.resource(ada, {betty: 1})
-    ada.client.get("/users/me.json")  # what a process reads once and keeps
-    return Tenant(ada, betty, dave, resource, store, Client())
+    tenant = Tenant(ada, betty, dave, resource, store, Client())
+    tenant.warm()
+    return tenant
+
+
+def two_people(store):
+    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
 
 
 REQUESTS: dict[str, Callable] = {}
