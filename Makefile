@@ -12,6 +12,7 @@ PYTHON := $(shell for python in python3.12 $(wildcard $(PYENV_ROOT)/versions/3.1
 VENV ?= .venv
 BIN := $(VENV)/bin
 ENGINE ?= moto
+PROVE ?= few
 ARGS ?=
 
 SERVING := $(VENV)/serving.stamp
@@ -53,11 +54,11 @@ serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NA
 quick: $(DEVELOPING) ## run the tests of parts and of a few endpoints, in a minute; PYTHON=, VENV= for another Python
 	ENGINE=embedded $(BIN)/python -m pytest @tests/quick.txt $(ARGS)
 
-test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, ARGS= for pytest
-	$(ALONE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
+test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, PROVE=some for more, ARGS= for pytest
+	$(ALONE) PROVE=$(PROVE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
 
 prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
-	$(ALONE) PROVE=1 ENGINE=$(ENGINE) $(BIN)/python -m pytest $(PROVED) $(ARGS)
+	$(ALONE) PROVE=all ENGINE=$(ENGINE) $(BIN)/python -m pytest $(PROVED) $(ARGS)
 
 test-dynamodb: ## run a sample on AWS's own engine; ARGS= for pytest
 	$(MAKE) test ENGINE=dynamodb-local ARGS="@tests/dynamodb_local/sample.txt $(ARGS)"

@@ -43,7 +43,7 @@ from tests.support.model.tenant import (
     changed,
     reached_by,
 )
-from tests.support.proving import PROVING, more
+from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
 from tests.support.wire.client import Client, Response
 from tests.support.world import groups, make, people, resources
@@ -52,7 +52,7 @@ from tests.support.world.make import Somebody
 from tests.support.world.people import Invited
 
 NAMED = ("ada", "betty", "carol", "dave", "edith", "frances")
-EXAMPLES = more(40, 300) if ENGINE == "embedded" else more(8, 100)
+EXAMPLES = more(fewer(15, 40), 300) if ENGINE == "embedded" else more(fewer(4, 8), 100)
 PEOPLE, TEAMS, ITEMS = Bundle("people"), Bundle("teams"), Bundle("items")
 NAMES = st.sampled_from(["crew", "Crew", "staff", "board"])
 TYPES = st.sampled_from([READ, UPDATE, OWNER])

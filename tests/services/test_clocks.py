@@ -20,7 +20,7 @@ from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.trials import Ask
 from tests.support.proving import PROVING
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
 from tests.support.world import groups, make, people
 from tests.support.world.comments import commented
 from tests.support.world.resources import path, secrets
@@ -28,11 +28,6 @@ from tests.support.world.resources import path, secrets
 BEHIND = {"seconds": -5}
 AHEAD = {"seconds": 5}
 Moments = dict[tuple[str, ...], str]
-
-
-@pytest.fixture
-def tenant(store: Storage) -> Tenant:
-    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
 
 
 def moments(store: Storage) -> Moments:

@@ -16,13 +16,13 @@ from tests.support.faults.hooks import ALWAYS, Failing, Killed, answer_lost, kil
 from tests.support.faults.trials import Trial
 from tests.support.model.invariants import check_invariants
 from tests.support.model.outlines import Outlines
-from tests.support.proving import PROVING, more
+from tests.support.proving import PROVING, fewer, more
 from tests.support.races.at_once import some_orders
 from tests.support.races.scheduler import races
 from tests.support.storage import Storage, digest
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR, ROUTES
-from tests.support.wire.valid_requests import REQUESTS, Request, Tenant, a_tenant
+from tests.support.wire.valid_requests import REQUESTS, Request, Tenant
 from tests.support.world import groups, make, people
 from tests.support.world.comments import comment
 from tests.support.world.pictures import BLUE, form, plain, written
@@ -33,11 +33,6 @@ WEEK = {"days": 7}
 DECLARED = {f"{route.method} {route.path}" for route in ROUTES if route.again is not None}
 CREATIONS = sorted(name for name in REQUESTS if " ".join(name.split()[:2]) in DECLARED)
 EACH = pytest.mark.parametrize("name", CREATIONS)
-
-
-@pytest.fixture
-def tenant(store: Storage) -> Tenant:
-    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
 
 
 @pytest.fixture
@@ -118,7 +113,7 @@ def test_the_same_request_twice_at_once_makes_one_thing(
     start, outlines = store.contents(), Outlines(store)
     assert request_().status == 200
     expected = outlines.now()
-    for race in races(limit=50, sampled=more(10, 200)):
+    for race in races(limit=50, sampled=more(fewer(5, 10), 200)):
         store.put_back(start)
         one, other = (each.get() for each in race.run(request_, request_))
         assert (one.status, other.status) == (200, 200), race.order
@@ -196,7 +191,7 @@ def test_the_process_that_founds_a_large_group_may_die(
     """FT01, FT03, FT10"""
     sent = groups.body(tenant.betty, *make.crowd(MANY))
     ask = keyed(Request(tenant.ada.client, "POST /groups.json", {}, sent, {}))
-    endure(store, Trial(store, time, ask), ask, step=more(9, 1))
+    endure(store, Trial(store, time, ask), ask, step=more(fewer(27, 9), 1))
 
 
 def test_without_a_key_each_is_another(tenant: Tenant) -> None:

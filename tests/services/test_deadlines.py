@@ -35,9 +35,9 @@ from tests.support.faults.hooks import (
 )
 from tests.support.faults.trials import End, Trial
 from tests.support.faults.watch import Watch, worn
-from tests.support.proving import more
+from tests.support.proving import fewer, more
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant, changes
+from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
 from tests.support.world import groups, make
 
 MOST_TRIES = 16
@@ -45,15 +45,10 @@ MOST_TRIES = 16
 SECONDS = (LONGEST_CALL, 0, 1) * 100
 """What calls that fail take, in turn."""
 MANY = 100
-STEP = more(3, 1) if ENGINE == "embedded" else 9
+STEP = more(fewer(15, 3), 1) if ENGINE == "embedded" else fewer(27, 9)
 """moto takes a minute for each."""
 everywhere = pytest.mark.parametrize("name", sorted(REQUESTS))
 changing = pytest.mark.parametrize("name", changes())
-
-
-@pytest.fixture
-def tenant(store: Storage, time: Any) -> Tenant:
-    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.support.faults.hooks import kill_points
 from tests.support.faults.large_changes import LARGE, READ, SMALL, VIEWS, Tenant, a_tenant, views
 from tests.support.faults.trials import Trial
 from tests.support.model.outlines import Outline
-from tests.support.proving import PROVING
+from tests.support.proving import PROVING, fewer
 from tests.support.races.at_once import at_once
 from tests.support.races.scheduler import Race, repeat
 from tests.support.storage import Contents
@@ -30,8 +30,8 @@ slow = pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes mi
 
 Seen = tuple[int, Any]
 EVERY_PAIR = [*product(LARGE, SMALL)]
-SOME_PAIRS = EVERY_PAIR[::15]
-"""Each large change with a small one."""
+SOME_PAIRS = EVERY_PAIR[:: fewer(37, 15)]
+"""Each large change with a small one; some of them in a sample."""
 pairs = pytest.mark.parametrize(("large", "small"), EVERY_PAIR if PROVING else SOME_PAIRS)
 
 
@@ -79,7 +79,8 @@ def test_what_a_group_of_forty_had_is_shared_anew_while_it_is_deleted(store, tim
     def interrupted() -> Iterator[Race]:
         alone = repeat([0])
         yield alone
-        moments = range(0, alone.calls[0], 1 if ENGINE == "embedded" or PROVING else 7)
+        usual = 1 if ENGINE == "embedded" or PROVING else 7
+        moments = range(0, alone.calls[0], fewer(9, usual))
         yield from (repeat([0] * moment + [1]) for moment in moments)
 
     shared = sharing(betty, item, add(other), new=[dave, member])
@@ -113,7 +114,7 @@ def looks_at(tenant: Tenant, large: str) -> list[tuple[Somebody, str]]:
         return [*product(tenant.people, views(tenant))]
     turn = [*LARGE].index(large)
     lookers = islice(cycle(tenant.concerned), turn, None)
-    return [*zip(lookers, views(tenant), strict=False)]
+    return [*zip(lookers, views(tenant), strict=False)][turn % 3 :: fewer(3, 1)]
 
 
 @slow
@@ -152,7 +153,7 @@ def test_everybody_sees_what_is_committed(store, time, large):
 
 
 @slow
-@pytest.mark.parametrize("at", range(0, len(VIEWS), 1 if PROVING else 3))
+@pytest.mark.parametrize("at", range(0, len(VIEWS), 1 if PROVING else fewer(12, 3)))
 def test_who_looks_meanwhile_sees_before_or_after(store, time, at):
     """I13: the whole change comes between any two reads of a view"""
     name = "all but its manager leave the large team"

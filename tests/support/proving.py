@@ -1,11 +1,24 @@
-"""How much is tried: usually what a change needs, with PROVE=1 what a release needs."""
+"""How much is tried: what a change needs, what a submission needs, or what a release needs.
+
+`make test` tries the fewest samples. `.ci/run` says PROVE=some and tries what is usual, and
+`make prove` says PROVE=all. Which refusals and cases are tested is the same in all of them.
+"""
 
 from __future__ import annotations
 
 import os
 
-PROVING = bool(os.environ.get("PROVE"))
+_LEVEL = os.environ.get("PROVE", "few")
+if _LEVEL not in ("few", "some", "all"):
+    raise ValueError(f"PROVE is few, some or all, not {_LEVEL}.")
+PROVING = _LEVEL == "all"
+SAMPLING = _LEVEL == "few"
 
 
 def more(usual: int, proving: int) -> int:
     return proving if PROVING else usual
+
+
+def fewer(sampled: int, usual: int) -> int:
+    """How many are tried, or which one of so many; with `more` around it, three amounts."""
+    return sampled if SAMPLING else usual

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import Setting
-from tests.support.races.scheduler import races, repeat
+from tests.support.races.scheduler import FEW_SWITCHES, races, repeat
 
 COUNTER = "counter"
 
@@ -42,7 +42,7 @@ def test_every_order_of_the_calls_is_run_once(store, one, other):
 
 def test_of_too_many_schedules_those_with_few_switches_and_a_sample_are_run(store):
     orders = []
-    for race in races(limit=100, sampled=20):
+    for race in races(limit=100, switches=FEW_SWITCHES, sampled=20):
         race.run(_read_often(5), _read_often(5))
         orders.append(race.order)
 

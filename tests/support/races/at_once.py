@@ -17,7 +17,7 @@ from chalicelib.storage.parts import Part
 from tests.support.environment import ENGINE
 from tests.support.model.invariants import check_invariants
 from tests.support.model.outlines import Outline, Outlines, difference
-from tests.support.proving import PROVING, more
+from tests.support.proving import PROVING, SAMPLING, fewer, more
 from tests.support.races.scheduler import FEW_SWITCHES, Race, by_chance, races, repeat
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
@@ -33,25 +33,27 @@ _CONFLICT = 409
 def all_orders() -> Iterator[Race]:
     """Of more than a thousand all with at most two switches, and some of the others.
 
-    On the slower storage those with at most one, unless to prove.
+    On the slower storage and in a sample those with at most one, unless to prove.
     """
-    if ENGINE != "embedded" and not PROVING:
+    if SAMPLING or (ENGINE != "embedded" and not PROVING):
         return races(limit=0, switches=1, sampled=2)
     return races(sampled=20 if ENGINE != "embedded" else more(20, 500))
 
 
 def most_orders() -> Iterator[Race]:
-    """All to prove; else one switch, on the slower storage at every other moment."""
+    """All to prove; else one switch, on the slower storage and in a sample at some moments."""
     if PROVING:
         return all_orders()
+    if SAMPLING:
+        return _with_one_switch(step=3)
     return _with_one_switch(step=1, others=20) if ENGINE == "embedded" else _with_one_switch()
 
 
 def some_orders() -> Iterator[Race]:
     """A few, of requests that make many calls."""
     if ENGINE != "embedded":
-        return races(limit=0, switches=0, sampled=4)
-    return races(limit=0, switches=more(0, 1), sampled=more(4, 100))
+        return races(limit=0, switches=0, sampled=fewer(1, 4))
+    return races(limit=0, switches=more(0, 1), sampled=more(fewer(1, 4), 100))
 
 
 def fewest_orders() -> Iterator[Race]:
