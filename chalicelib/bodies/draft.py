@@ -92,7 +92,8 @@ class _Field:
     def read(self, value: Any) -> Outcome:
         if value is None and self.is_nullable:
             return None, _FINE
-        if self.not_empty is not None and self._is_empty(value):
+        has_items = self.inside is not None
+        if self.not_empty is not None and self.not_empty.is_empty(value, of_items=has_items):
             return None, self.not_empty.broken(self.name)
         broken: dict[str, str] = {}
         for rule in self.rules:
@@ -103,9 +104,6 @@ class _Field:
         if broken or self.inside is None:
             return value, broken
         return self.inside(self.name, value)
-
-    def _is_empty(self, value: Any) -> bool:
-        return value in (None, "") or (value == [] and self.inside is not None)
 
 
 def _read_members(body: type[Any], members: Mapping[str, Any]) -> Outcome:

@@ -1,17 +1,20 @@
 """Bodies by which groups are made and changed.
 
 The entries of an update are applied one after the other, and the first that fails is the only
-one reported: so each is read by itself, and a secret when the turn of its user has come.
+one reported: so each is read by itself, and what is wrong with a secret is kept until the turn of
+its user has come.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.entries import listed, read_entry
 from chalicelib.bodies.resources import Message
 from chalicelib.bodies.rules import (
     UNSET,
@@ -24,24 +27,32 @@ from chalicelib.bodies.rules import (
     max_length,
     meant,
     not_empty,
+    not_null,
     utf8_extended,
     uuid,
 )
-from chalicelib.domain.errors import FieldErrors, Invalid, TooLarge
+from chalicelib.domain.changes import (
+    Addition,
+    GroupChange,
+    NewGroup,
+    Removal,
+    RoleChange,
+    SecretOf,
+    due,
+)
+from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
 from chalicelib.domain.folding import folded
-from chalicelib.domain.ids import ResourceId, UserId, find_uuid
+from chalicelib.domain.ids import ItemId, UserId, find_uuid
 
 INVALID = "Could not validate group data."
 MOST_CHANGES = 1_000
 MOST_SECRETS = 10_000
 
-Secrets = Mapping[UserId, Sequence[Mapping[str, Any]]]
+_Entries = Sequence[tuple[int, "MembershipChange"]]
+"""Changes of memberships, each with where it stands in the request."""
+_Secrets = dict[str, list[Mapping[str, Any]]]
 """The secrets of a request by the user they are for, each as it was sent."""
-_Entry = tuple[int, Mapping[str, Any]]
-"""Where a change of a membership stands in the request, and what it has."""
 
-_RULES = {"id": uuid, "user_id": uuid, "is_admin": boolean, "delete": boolean}
-"""Of what a change may have. Which of it there is decides what the change means."""
 _NO_REVISION = {"secret_revision_id": {"_required": "The secret revision is required."}}
 _NO_OBJECT = an_object.broken("row")
 _LONGEST = 255
@@ -88,10 +99,12 @@ class GroupBody:
 
 @dataclass(frozen=True, slots=True)
 class MembershipChange:
-    id: Annotated[str | Unset, uuid] = UNSET
-    user_id: Annotated[str | Unset, uuid] = UNSET
-    is_admin: bool | Unset = UNSET
-    delete: bool | Unset = UNSET
+    """Which of this there is decides what it means."""
+
+    id: Annotated[str | Unset, not_null, uuid] = UNSET
+    user_id: Annotated[str | Unset, not_null, uuid] = UNSET
+    is_admin: Annotated[bool | Unset, not_null, boolean] = UNSET
+    delete: Annotated[bool | Unset, not_null, boolean] = UNSET
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -111,99 +124,42 @@ class GroupUpdateBody:
 
 
 @dataclass(frozen=True, slots=True)
-class Addition:
-    position: int
-    user_id: UserId
-    is_admin: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RoleChange:
-    position: int
-    membership_id: str
-    is_admin: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    position: int
-    membership_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """The changes of memberships by kind, each with its position among all of a request."""
-
-    additions: list[Addition] = field(default_factory=list)
-    roles: list[RoleChange] = field(default_factory=list)
-    removals: list[Removal] = field(default_factory=list)
-
-
-@dataclass(frozen=True, slots=True)
 class _Named:
     name: Name
 
 
-def read_creation(draft: Draft[GroupBody]) -> GroupBody:
+def read_creation(draft: Draft[GroupBody]) -> NewGroup:
     """The body, in whichever form it was sent. A list without any entry counts as empty."""
     members = _current(draft.members)
     sent = members.get("groups_users")
     rows = sent if isinstance(sent, list) and any(isinstance(row, dict) for row in sent) else []
-    return Draft(GroupBody, {**members, "groups_users": rows}).read(INVALID)
+    body = Draft(GroupBody, {**members, "groups_users": rows}).read(INVALID)
+    added = [
+        Addition(UserId(each.user_id), bool(each.is_admin), position)
+        for position, each in enumerate(body.groups_users)
+    ]
+    return NewGroup(body.name, added)
 
 
-def read_name(draft: Draft[Any]) -> str | None:
-    """The new name; nothing where the group keeps its own."""
-    name = _current(draft.members).get("name")
-    return None if name is None or name == "" else Draft(_Named, {"name": name}).read(INVALID).name
-
-
-def read_changes(draft: Draft[Any]) -> Changes:
-    """What is to change of the memberships. Entries that mean nothing are passed over."""
-    changes = Changes()
-    for position, row in _entries(draft):
-        kind = set(row)
-        if kind in ({"user_id"}, {"user_id", "is_admin"}):
-            added = Addition(position, UserId(row["user_id"]), row.get("is_admin", False))
-            changes.additions.append(added)
-        elif kind == {"id", "is_admin"}:
-            changes.roles.append(RoleChange(position, row["id"], row["is_admin"]))
-        elif kind == {"id", "delete"} and row["delete"]:
-            changes.removals.append(Removal(position, row["id"]))
-    return changes
+def read_update(draft: Draft[Any], *, may_rename: bool, may_add: bool) -> GroupChange:
+    """What is to change, as far as it counts. Entries that mean nothing are passed over."""
+    entries, secrets = list(_entries(draft)), _read_secrets(draft)
+    name = _read_name(draft) if may_rename else None
+    return GroupChange(
+        name,
+        additions=_additions(entries, secrets) if may_add else [],
+        roles=_roles(entries),
+        removals=_removals(entries),
+    )
 
 
 def read_candidates(draft: Draft[Any]) -> Mapping[UserId, int]:
     """The users a dry run asks about, each with the position they are first named at."""
     candidates: dict[UserId, int] = {}
-    for position, row in _entries(draft):
-        if "user_id" in row and "id" not in row:
-            candidates.setdefault(UserId(row["user_id"]), position)
+    for position, entry in _entries(draft):
+        if entry.user_id and not entry.id:
+            candidates.setdefault(UserId(entry.user_id), position)
     return candidates
-
-
-def read_secrets(draft: Draft[Any]) -> Secrets:
-    """The secrets by user. What names no user is passed over."""
-    secrets: dict[UserId, list[Mapping[str, Any]]] = defaultdict(list)
-    for position, row in enumerate(_rows(draft, "secrets", MOST_SECRETS)):
-        if not isinstance(row, dict):
-            raise Invalid(INVALID, {"secrets": {str(position): _NO_OBJECT}})
-        user_id = find_uuid(row.get("user_id"))
-        if user_id is not None:
-            secrets[UserId(user_id)].append(row)
-    return secrets
-
-
-def read_secret(member: int, position: int, row: Mapping[str, Any]) -> tuple[ResourceId, str]:
-    """The item and the message of a secret; a refusal stands under the member it is for."""
-    try:
-        secret = Draft(MemberSecret, row).read(INVALID)
-    except Invalid as error:
-        broken = dict(error.errors or {})
-        if "resource_id" not in row:
-            broken |= _NO_REVISION
-        raise secret_refused(member, position, broken) from None
-    return ResourceId(secret.resource_id), secret.data
 
 
 def secret_refused(member: int, position: int, errors: FieldErrors) -> Invalid:
@@ -215,36 +171,75 @@ def refused(position: int, errors: FieldErrors) -> Invalid:
     return Invalid(INVALID, {"groups_users": {str(position): errors}})
 
 
-def _entries(draft: Draft[Any]) -> Iterator[_Entry]:
-    """The changes with what they may have, in its one form; refuses the first that is wrong."""
+def _read_name(draft: Draft[Any]) -> str | None:
+    """The new name; nothing where the group keeps its own."""
+    name = _current(draft.members).get("name")
+    return None if name is None or name == "" else Draft(_Named, {"name": name}).read(INVALID).name
+
+
+def _entries(draft: Draft[Any]) -> Iterator[tuple[int, MembershipChange]]:
+    """The changes of memberships with their positions; refuses the first that is wrong."""
     for position, row in enumerate(_rows(draft, "groups_users", MOST_CHANGES)):
         if not isinstance(row, dict):
             raise refused(position, _NO_OBJECT)
-        sent = {name: row[name] for name in _RULES if name in row}
-        if errors := {name: broken for name in sent if (broken := _broken(name, sent[name]))}:
-            raise refused(position, errors)
-        yield position, {name: _canonical(_RULES[name], value) for name, value in sent.items()}
+        yield position, due(read_entry(MembershipChange, row, partial(refused, position)))
 
 
-def _broken(name: str, value: Any) -> FieldErrors:
-    if value is None:
-        return not_empty.broken(name)
-    return {} if _RULES[name].holds(value) else _RULES[name].broken(name)
+def _additions(entries: _Entries, sent: _Secrets) -> list[Addition]:
+    """Who joins, each with the secrets that were sent for them."""
+    added = []
+    for at, entry in entries:
+        if entry.user_id and not entry.id and entry.delete is UNSET:
+            secrets = _secrets(at, sent.pop(entry.user_id, ()))
+            added.append(Addition(UserId(entry.user_id), bool(entry.is_admin), at, secrets))
+    return added
 
 
-def _canonical(rule: Rule, value: Any) -> Any:
-    return value if rule.canonical is None else rule.canonical(value)
+def _roles(entries: _Entries) -> list[RoleChange]:
+    return [
+        RoleChange(entry.id, entry.is_admin, at)
+        for at, entry in entries
+        if entry.id and not entry.user_id and entry.is_admin is not UNSET and entry.delete is UNSET
+    ]
 
 
-def _rows(draft: Draft[Any], name: str, limit: int) -> list[Any]:
-    sent = _current(draft.members).get(name)
-    if sent is None:
-        return []
-    if not isinstance(sent, list):
-        raise Invalid(INVALID, {name: array.broken(name)})
-    if len(sent) > limit:
-        raise TooLarge(f"A request may have at most {limit} of these entries.")
-    return sent
+def _removals(entries: _Entries) -> list[Removal]:
+    return [
+        Removal(entry.id, at)
+        for at, entry in entries
+        if entry.id and not entry.user_id and entry.is_admin is UNSET and entry.delete
+    ]
+
+
+def _read_secrets(draft: Draft[Any]) -> _Secrets:
+    """The secrets by user. What names no user is passed over."""
+    secrets: _Secrets = defaultdict(list)
+    for position, row in enumerate(_rows(draft, "secrets", MOST_SECRETS)):
+        if not isinstance(row, dict):
+            raise Invalid(INVALID, {"secrets": {str(position): _NO_OBJECT}})
+        user_id = find_uuid(row.get("user_id"))
+        if user_id is not None:
+            secrets[user_id].append(row)
+    return secrets
+
+
+def _secrets(member: int, sent: Iterable[Mapping[str, Any]]) -> list[SecretOf | Refusal]:
+    """The secrets of who joins; a refusal stands under the member it is for."""
+    return [_secret(member, position, row) for position, row in enumerate(sent)]
+
+
+def _secret(member: int, position: int, row: Mapping[str, Any]) -> SecretOf | Refusal:
+    def wrong(errors: FieldErrors) -> Refusal:
+        no_revision = {} if "resource_id" in row else _NO_REVISION
+        return secret_refused(member, position, {**errors, **no_revision})
+
+    read = read_entry(MemberSecret, row, wrong)
+    return read if isinstance(read, Refusal) else SecretOf(ItemId(read.resource_id), read.data)
+
+
+def _rows(draft: Draft[Any], name: str, most: int) -> list[Any]:
+    no_list = Invalid(INVALID, {name: array.broken(name)})
+    return listed(_current(draft.members).get(name), most, no_list)
 
 
 def _current(members: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -73,6 +73,17 @@ class NotEmpty(Rule):
     The other rules are then not asked.
     """
 
+    def is_empty(self, value: Any, *, of_items: bool) -> bool:
+        """Whether a value is; `of_items` says that it is to be a list or an object."""
+        return value in (None, "") or (of_items and value == [])
+
+
+class NotNull(NotEmpty):
+    """The same of null alone."""
+
+    def is_empty(self, value: Any, *, of_items: bool) -> bool:  # noqa: ARG002
+        return value is None
+
 
 class Cap(Rule):
     """How many items a list may hold. The items of a longer one are not looked at."""
@@ -113,6 +124,7 @@ required = Presence("_required", "The {field} is required.", lambda _: True)
 absent_is_empty = Presence("_empty", "The {field} should not be empty.", lambda _: True)
 """For forms whose missing members count as empty ones."""
 not_empty = NotEmpty("_empty", "The {field} should not be empty.", lambda _: True)
+not_null = NotNull("_empty", "The {field} should not be empty.", lambda _: True)
 with_members = Rule("_empty", "The {field} should not be empty.", lambda value: value != {})
 """For objects that are empty where they have no member; else each member says what it lacks."""
 

@@ -1,16 +1,18 @@
 """Bodies by which an item is shared: rows of permissions, and the secrets of who gains access.
 
-Rows are applied one after the other, and the first that fails is the only one reported: so
-each is read when its turn has come, not with the whole body.
+Rows are applied one after the other, and the first that fails is the only one reported: so what
+is wrong with one is kept until its turn has come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, Literal, cast
 
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.entries import listed, read_entry
 from chalicelib.bodies.resources import INVALID, Message
 from chalicelib.bodies.rules import (
     TakenAs,
@@ -20,15 +22,20 @@ from chalicelib.bodies.rules import (
     not_empty,
     uuid,
 )
-from chalicelib.domain.errors import FieldErrors, Invalid, TooLarge
+from chalicelib.domain.changes import Changed, Given, PermissionChange, SecretFor, Sharing, Taken
+from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
+from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.domain.permissions import PermissionType
 
 MOST_PERMISSIONS = 1_000
 MOST_SECRETS = 10_000
 
-Row = TypeVar("Row")
-SentRows = Mapping[str, Mapping[str, Any]]
-"""Rows as they were sent, each by the position that a refusal of it names."""
+Rows = Mapping[str, Any]
+"""What was sent, by the position that a refusal of it names."""
+
+_NO_LIST = {"secrets": {"array": "The secrets should be a list."}}
+_KEPT: tuple[object, ...] = (None, False, 0, "", "0", [], {})
+"""What the `delete` of a row may be whose permission stays; of all else it is removed."""
 _TYPES = in_list(*(int(each) for each in PermissionType))
 _AS_TEXT = {str(int(each)): int(each) for each in PermissionType}
 
@@ -85,48 +92,69 @@ class SimulationBody:
     permissions: Annotated[list[PermissionRow] | None, meant()] = None
 
 
-def permission_rows(draft: Draft[Any]) -> SentRows:
-    """The rows of `permissions`, in order."""
-    sent = draft.members.get("permissions")
-    rows = _rows(sent, "The permissions data array keys must be integers.")
-    if rows is None or not all(isinstance(row, dict) for row in rows.values()):
-        raise Invalid("The permissions data must be an array.")
-    return _at_most(MOST_PERMISSIONS, rows)
+def read_sharing(draft: Draft[Any]) -> Sharing:
+    """Who is given, keeps and loses what, and the secrets of those who gain access."""
+    return Sharing(read_permissions(draft), _secrets(draft))
 
 
-def secret_rows(draft: Draft[Any]) -> SentRows:
-    """The rows of `secrets`, in order. What is no object is a row without members."""
-    rows = _rows(draft.members.get("secrets"), INVALID)
-    if rows is None:
-        raise Invalid(INVALID, {"secrets": {"array": "The secrets should be a list."}})
-    objects = {at: row if isinstance(row, dict) else {} for at, row in rows.items()}
-    return _at_most(MOST_SECRETS, objects)
-
-
-def read_row(name: str, position: str, body: type[Row], row: Mapping[str, Any]) -> Row:
-    """Return a row, or refuse the whole request for what is wrong with it."""
-    try:
-        return Draft(body, row).read(INVALID)
-    except Invalid as error:
-        raise refused(name, position, error.errors or {}) from None
+def read_permissions(draft: Draft[Any]) -> list[PermissionChange | Refusal]:
+    """The rows of `permissions`, in order; refuses what is no list of objects."""
+    no_list = Invalid("The permissions data must be an array.")
+    no_numbers = Invalid("The permissions data array keys must be integers.")
+    rows = _rows(draft.members.get("permissions"), MOST_PERMISSIONS, no_list, no_numbers)
+    if not all(isinstance(row, dict) for row in rows.values()):
+        raise no_list
+    return [_permission(at, row) for at, row in rows.items()]
 
 
 def refused(name: str, position: str, errors: FieldErrors) -> Invalid:
     return Invalid(INVALID, {name: {position: errors}})
 
 
-def _rows(sent: Any, not_numbered: str) -> dict[str, Any] | None:
+def _permission(at: str, row: Mapping[str, Any]) -> PermissionChange | Refusal:
+    wrong = partial(refused, "permissions", at)
+    if row.get("id") is None:
+        return _given(at, row, wrong)
+    id_ = find_uuid(row["id"])
+    if row.get("delete") not in _KEPT:
+        return Taken(id_, at)
+    if "type" not in row:
+        return Changed(id_, None, at)
+    read = read_entry(ChangedPermission, row, wrong)
+    return Changed(id_, read if isinstance(read, Refusal) else PermissionType(read.type), at)
+
+
+def _given(
+    at: str, row: Mapping[str, Any], wrong: Callable[[FieldErrors], Refusal]
+) -> Given | Refusal:
+    read = read_entry(AddedPermission, row, wrong)
+    if isinstance(read, Refusal):
+        return read
+    aro = cast(Literal["User", "Group"], read.aro)
+    return Given(aro, read.aro_foreign_key, PermissionType(read.type), at)
+
+
+def _secrets(draft: Draft[Any]) -> list[SecretFor | Refusal] | Refusal:
+    """The rows of `secrets`, in order. What is no object is a row without members."""
+    try:
+        rows = _rows(
+            draft.members.get("secrets"), MOST_SECRETS, Invalid(INVALID, _NO_LIST), Invalid(INVALID)
+        )
+    except Refusal as refusal:
+        return refusal
+    return [_secret(at, row if isinstance(row, dict) else {}) for at, row in rows.items()]
+
+
+def _secret(at: str, row: Mapping[str, Any]) -> SecretFor | Refusal:
+    read = read_entry(SharedSecret, row, partial(refused, "secrets", at))
+    return read if isinstance(read, Refusal) else SecretFor(UserId(read.user_id), read.data, at)
+
+
+def _rows(sent: Any, most: int, no_list: Refusal, no_numbers: Refusal) -> Rows:
     """What was sent by position: an object whose keys are numbers counts as a list."""
-    if sent is None or sent == "":
-        return {}
     if isinstance(sent, dict):
         if not all(key.isascii() and key.isdigit() for key in sent):
-            raise Invalid(not_numbered)
-        return sent
-    return {str(at): row for at, row in enumerate(sent)} if isinstance(sent, list) else None
-
-
-def _at_most(limit: int, rows: dict[str, Any]) -> SentRows:
-    if len(rows) > limit:
-        raise TooLarge(f"A request may have at most {limit} of these rows.")
-    return rows
+            raise no_numbers
+        return dict(zip(sent, listed([*sent.values()], most, no_list), strict=True))
+    rows = listed(None if sent == "" else sent, most, no_list)
+    return {str(at): row for at, row in enumerate(rows)}

@@ -1,19 +1,22 @@
 """Bodies by which a deletion hands over what would be left without an owner or a manager.
 
 A transfer is judged in steps, of which the next asks what the one before has made of the
-data: so each of its lists is read when its turn has come. An entry names who gets something
-by the identifier of their permission or membership, and what they get.
+data: so what is wrong with a list is kept until its turn has come. An entry names who gets
+something by the identifier of their permission or membership, and what they get.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.entries import listed
 from chalicelib.bodies.rules import meant, uuid
-from chalicelib.domain.errors import Invalid, TooLarge
+from chalicelib.domain import changes
+from chalicelib.domain.changes import HandedOver
+from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid
 
 MOST_ENTRIES = 10_000
@@ -62,55 +65,29 @@ class UserDeletion:
     transfer: Transfer | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Entries:
-    """What a list of a transfer names."""
-
-    ids: frozenset[str]
-    """Who gets something, by their permissions or memberships."""
-    things: tuple[str | None, ...]
-    """What is handed over, once for each entry."""
-
-    def __bool__(self) -> bool:
-        return bool(self.things)
-
-    def are_for(self, things: Collection[str]) -> bool:
-        """Whether there is one entry for each of these, and no other."""
-        return len(self.things) == len(things) and set(self.things) == set(things)
-
-
-def managers(draft: Draft[Any]) -> Entries:
-    return _entries(draft, "managers", "group_id", _NO_MEMBERSHIP)
-
-
-def owners(draft: Draft[Any]) -> Entries:
-    return _entries(draft, "owners", "aco_foreign_key", _NO_PERMISSION)
-
-
-def _entries(draft: Draft[Any], name: str, thing: str, malformed: str) -> Entries:
-    rows = _rows(_transfer(draft).get(name), malformed)
-    ids = [find_uuid(row.get("id")) if isinstance(row, dict) else None for row in rows]
-    if None in ids:
-        raise Invalid(malformed)
-    return Entries(frozenset(filter(None, ids)), tuple(find_uuid(row.get(thing)) for row in rows))
-
-
-def _transfer(draft: Draft[Any]) -> Mapping[str, Any]:
-    """What is handed over; nothing where nothing is said of it, as in a body that is no object.
+def read_transfer(draft: Draft[Any]) -> changes.Transfer:
+    """What is handed over: nothing where nothing is said of it, as in a body that is no object.
 
     What has to be handed over is refused to be left without an owner all the same.
     """
     transfer = draft.members.get("transfer")
     if not isinstance(transfer, dict | None):
         raise Invalid(_NO_TRANSFER)
-    return transfer or {}
+    return changes.Transfer(
+        owners=_read(transfer, "owners", "aco_foreign_key", Invalid(_NO_PERMISSION)),
+        managers=_read(transfer, "managers", "group_id", Invalid(_NO_MEMBERSHIP)),
+    )
 
 
-def _rows(sent: Any, malformed: str) -> list[Any]:
-    if sent is None:
-        return []
-    if not isinstance(sent, list):
-        raise Invalid(malformed)
-    if len(sent) > MOST_ENTRIES:
-        raise TooLarge(f"A request may have at most {MOST_ENTRIES} of these rows.")
-    return sent
+def _read(
+    transfer: Mapping[str, Any] | None, name: str, thing: str, malformed: Invalid
+) -> HandedOver | Refusal:
+    try:
+        rows = listed((transfer or {}).get(name), MOST_ENTRIES, malformed)
+    except Refusal as refusal:
+        return refusal
+    ids = [find_uuid(row.get("id")) if isinstance(row, dict) else None for row in rows]
+    if None in ids:
+        return malformed
+    things = tuple(find_uuid(row.get(thing)) for row in rows)
+    return HandedOver(frozenset(filter(None, ids)), things)

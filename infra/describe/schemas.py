@@ -77,7 +77,7 @@ class Schemas:
         rules = [rule for extra in extras for rule in _rules(extra)]
         for rule in rules:
             schema = _merged(schema, rule.schema)
-        if any(isinstance(rule, NotEmpty) for rule in rules):
+        if any(type(rule) is NotEmpty for rule in rules):
             schema = _not_empty(schema)
         return schema
 

@@ -19,24 +19,23 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.settings import UPGRADE, Setting
+from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, Killing, Recorder
 from tests.support.faults.large_changes import LARGE, views
 from tests.support.faults.large_changes import Tenant as LargeTenant
 from tests.support.faults.large_changes import a_tenant as a_large_tenant
 from tests.support.model.invariants import check_invariants
+from tests.support.proving import fewer
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant
+from tests.support.wire.valid_requests import REQUESTS, Tenant
 from tests.support.world import groups, make
 from tests.support.world.releases import beside, forms_in, newer, older, rewrite_all
 
 ALL = tuple(tables())
 either = pytest.mark.parametrize("other", [newer, older])
-
-
-@pytest.fixture
-def tenant(store: Storage, time: Any) -> Tenant:
-    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
+FEW = 4 if ENGINE == "embedded" else len(LARGE)
+many = pytest.mark.parametrize("large", [*LARGE][:: fewer(FEW, 1)])
 
 
 @either
@@ -57,7 +56,7 @@ def test_a_request_is_served_whatever_form_rows_have(
 
 
 @either
-@pytest.mark.parametrize("large", LARGE)
+@many
 def test_a_change_of_many_rows_is_made_whatever_form_they_have(
     store: Storage, time: Any, large: str, other: Any
 ) -> None:
@@ -74,7 +73,7 @@ def test_a_change_of_many_rows_is_made_whatever_form_they_have(
 DEPENDENT = (Holding, Membership, GroupItem)
 
 
-@pytest.mark.parametrize("large", LARGE)
+@many
 def test_a_committed_change_is_carried_out_over_rows_of_another_form(
     store: Storage, time: Any, large: str
 ) -> None:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any
 
-from chalicelib.bodies import transfers
-from chalicelib.bodies.draft import Draft
 from chalicelib.domain import ownership
+from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
@@ -67,15 +65,15 @@ class Departure:
         for page in in_chunks(list(self.keys), MOST_HELD):
             yield _naming(_stored(page), self.gone)
 
-    def transferred(self, draft: Draft[Any]) -> Departure:
-        """The same with the owners a client names: of each item that blocks, and no other."""
-        entries = transfers.owners(draft)
-        if not entries:
+    def transferred(self, transfer: Transfer) -> Departure:
+        """The same with the owners that are named: of each item that blocks, and no other."""
+        named = due(transfer.owners)
+        if not named:
             return self
         blocking = self.blocking
-        if not entries.are_for([item.id for item in blocking]):
+        if not named.are_for([item.id for item in blocking]):
             raise Invalid(TRANSFER_REFUSED)
-        owners = {ItemId(item.id): self._named(item, entries.ids) for item in blocking}
+        owners = {ItemId(item.id): self._named(item, named.ids) for item in blocking}
         return replace(self, owners=owners)
 
     def write(self, tx: Change, besides: Callable[[Items], None] | None = None) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.transfers import GroupDeletion
+from chalicelib.bodies.transfers import GroupDeletion, read_transfer
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import Transfer
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.services.deletion import departures
@@ -64,14 +65,20 @@ def dry_run(actor: Actor, group: str) -> Sequence[Item]:
 
 
 def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
-    """Delete a group, and hand over what it alone owns to whom the client names.
+    """Delete a group, and hand over what it alone owns to whom the client names."""
+    stored = _require_deletable(actor, group)
+    apply(actor, stored, read_transfer(draft))
+
+
+def apply(actor: Actor, group: Group, transfer: Transfer) -> None:
+    """Delete a group, and hand over what this says.
 
     Memberships, permissions and what the members held through the group alone go in one
     change. It rests on the version of the group, which answers for its members and items,
     and on the rows of the members, who have no other way to these meanwhile.
     """
-    deletion = _read(_require_deletable(actor, group))
-    deletion = replace(deletion, departure=deletion.departure.transferred(draft))
+    deletion = _read(group)
+    deletion = replace(deletion, departure=deletion.departure.transferred(transfer))
     deletion.require_free()
     _write(actor, deletion)
     audit.succeeded("deletion", actor, deletion.group.id)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
-from chalicelib.bodies import transfers
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.transfers import Entries, UserDeletion
+from chalicelib.bodies.transfers import UserDeletion, read_transfer
 from chalicelib.domain import audit, clock, ownership
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import HandedOver, Transfer, due
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.domain.ownership import Managing
@@ -64,10 +63,10 @@ class _UserDeletion:
         """The groups that nobody else belongs to: they are deleted with the user."""
         return [group for id_, group in self.groups.items() if id_ in self.departure.gone]
 
-    def transferred(self, draft: Draft[Any]) -> _UserDeletion:
-        """The same with the managers and owners that a client names."""
-        managed = self._with_managers(transfers.managers(draft))
-        return replace(managed, departure=managed.departure.transferred(draft))
+    def transferred(self, transfer: Transfer) -> _UserDeletion:
+        """The same with the managers and owners that are named."""
+        managed = self._with_managers(due(transfer.managers))
+        return replace(managed, departure=managed.departure.transferred(transfer))
 
     def require_free(self) -> None:
         """Refuse where a group would be left without a manager, or an item without an owner."""
@@ -80,12 +79,12 @@ class _UserDeletion:
         members = [(group, self.members[GroupId(group.id)]) for group in groups]
         raise Blocked(" ".join(sentences), departures.obstacles(resources, members, self.lonely))
 
-    def _with_managers(self, entries: Entries) -> _UserDeletion:
+    def _with_managers(self, named: HandedOver) -> _UserDeletion:
         """The same with a manager for each group that lacks one, and for no other."""
-        if not entries:
+        if not named:
             return self
         unmanaged = [group.id for group in self.unmanaged]
-        if not entries.are_for(unmanaged):
+        if not named.are_for(unmanaged):
             raise Invalid(f"{TRANSFER_REFUSED}.")
         others = (
             each
@@ -93,7 +92,7 @@ class _UserDeletion:
             for each in self.members[GroupId(group_id)]
             if each.user_id != self.user.id
         )
-        return replace(self, promoted=[each for each in others if each.id in entries.ids])
+        return replace(self, promoted=[each for each in others if each.id in named.ids])
 
 
 def dry_run(actor: Actor, user: str) -> None:
@@ -102,16 +101,21 @@ def dry_run(actor: Actor, user: str) -> None:
 
 
 def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
-    """Delete a user, and hand over what would be left without an owner or a manager.
+    """Delete a user, and hand over what would be left without an owner or a manager."""
+    stored = _find(_require_deletable(actor, user))
+    apply(actor, stored, read_transfer(draft))
+
+
+def apply(actor: Actor, stored: User, transfer: Transfer) -> None:
+    """Delete a user, and hand over what this says.
 
     They are gone with all they have in one change. It rests on every item that names them, on
     the groups they belong to, and on nobody giving them anything meanwhile: it begins before
     that is read for good. What can be refused is refused before, and writes nothing.
     """
-    stored = _find(_require_deletable(actor, user))
-    _read(stored).transferred(draft).require_free()
+    _read(stored).transferred(transfer).require_free()
     with operations.begun(stored) as begun:
-        deletion = _read(begun.row).transferred(draft)
+        deletion = _read(begun.row).transferred(transfer)
         deletion.require_free()
         with avatars.removed(begun.row):
             _write(actor, deletion, begun)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from chalicelib.bodies.groups import INVALID, Addition, Removal, RoleChange, refused
+from chalicelib.bodies.groups import INVALID, refused
 from chalicelib.domain import clock
+from chalicelib.domain.changes import Addition, Removal, RoleChange
 from chalicelib.domain.errors import FieldErrors, Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, new_id
 from chalicelib.services.groups.group_lists import SeenGroup

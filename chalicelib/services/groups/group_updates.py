@@ -6,16 +6,21 @@ secrets of that: what is decided here from one reading of all of it holds at the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from chalicelib.bodies import groups as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.groups import INVALID, Addition, Changes, GroupUpdateBody, Secrets, refused
+from chalicelib.bodies.groups import (
+    INVALID,
+    GroupUpdateBody,
+    read_update,
+    refused,
+    secret_refused,
+)
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import Addition, GroupChange, due
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.services.groups import group_members, groups
@@ -44,20 +49,6 @@ Gains = Mapping[ItemId, str | None]
 """The items somebody gains, each with its secret where it has one."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Asked:
-    """An update as far as the actor may ask for it."""
-
-    name: str | None
-    changes: Changes
-    secrets: Secrets
-
-    @property
-    def moves(self) -> bool:
-        """Whether somebody joins or leaves."""
-        return bool(self.changes.additions or self.changes.removals)
-
-
 @dataclass(frozen=True, slots=True)
 class _Stored:
     """A group, and what was read to decide about changes of it."""
@@ -75,22 +66,29 @@ class _Stored:
 
 
 def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
+    """Change a group as far as the actor may.
+
+    Only managers add members, who bring the secrets; only administrators rename.
+    """
+    stored = require_changeable(actor, group)
+    manages = bool(actor.groups.get(GroupId(stored.id)))
+    return apply(actor, stored, read_update(draft, may_rename=actor.is_admin, may_add=manages))
+
+
+def apply(actor: Actor, group: Group, change: GroupChange) -> Found:
     """Rename a group, and add, promote, demote and remove members: all of it or nothing.
 
-    A user who joins is given, by a manager, a secret of exactly the items they had no access
-    to before. A user who leaves loses what they have no other access to. A manager remains;
-    no other group has the name. No member who joins, leaves or changes is deleted or moves
-    elsewhere meanwhile.
+    A user who joins is given a secret of exactly the items they had no access to before. A user
+    who leaves loses what they have no other access to. A manager remains; no other group has the
+    name. No member who joins, leaves or changes is deleted or moves elsewhere meanwhile.
     """
-    row = require_changeable(actor, group)
-    asked = _asked(actor, row, draft)
-    stored = _read(actor, row, asked)
-    members, given = _decide(stored, asked)
-    changed = _renamed(actor, row, asked.name)
-    is_named = (changed.name, changed.modified_by) != (row.name, row.modified_by)
+    stored = _read(actor, group, change)
+    members, given = _decide(stored, change)
+    changed = _renamed(actor, group, change.name)
+    is_named = (changed.name, changed.modified_by) != (group.name, group.modified_by)
     if is_named or members != stored.members:
         _write(actor, stored, changed, members, given)
-        groups.tell(actor, row)
+        groups.tell(actor, group)
     shown = {str(user_id): stored.users[user_id].row for user_id in members}
     return Found([group_members.seen(changed, members)], users=shown)
 
@@ -109,35 +107,26 @@ def require_changeable(actor: Actor, group: str) -> Group:
     return row
 
 
-def _asked(actor: Actor, group: Group, draft: Draft[GroupUpdateBody]) -> _Asked:
-    """Only managers add members, who bring the secrets; only administrators rename."""
-    changes, secrets = bodies.read_changes(draft), bodies.read_secrets(draft)
-    name = bodies.read_name(draft) if actor.is_admin else None
-    if not actor.groups.get(GroupId(group.id)):
-        changes = replace(changes, additions=[])
-    return _Asked(name, changes, secrets)
-
-
-def _read(actor: Actor, group: Group, asked: _Asked) -> _Stored:
+def _read(actor: Actor, group: Group, change: GroupChange) -> _Stored:
     """Read what the update is decided from: the group has been read before."""
-    members, shared = _read_members(actor, group, asked)
-    user_ids = {*members, *(addition.user_id for addition in asked.changes.additions)}
-    claims = [] if asked.name is None else [groups.claim_of(asked.name)]
+    members, shared = _read_members(actor, group, change)
+    user_ids = {*members, *(addition.user_id for addition in change.additions)}
+    claims = [] if change.name is None else [groups.claim_of(change.name)]
     rows = reading.read([*map(User.by_id, user_ids), *shared, *claims])
     users, items = people.among(rows, user_ids), items_among(rows, shared)
-    if asked.name is not None and groups.is_taken(rows, asked.name, group.id):
+    if change.name is not None and groups.is_taken(rows, change.name, group.id):
         raise Invalid(INVALID, {"name": groups.TAKEN})
     return _Stored(group, members, users, items)
 
 
-def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, list[Key]]:
+def _read_members(actor: Actor, group: Group, change: GroupChange) -> tuple[Roster, list[Key]]:
     """Who belongs to the group and, where that matters, what is shared with it.
 
     Whether the actor manages the group was read with their own row: it is true under the group's
     version when the group says so too.
     """
     group_id = GroupId(group.id)
-    shared = partial(kinds.shared_with, group_id) if asked.moves else list
+    shared = partial(kinds.shared_with, group_id) if change.moves else list
     found, items = reading.together(partial(Membership.in_group, group_id), shared)
     members = {UserId(m.user_id): Belonging(m.id, m.is_admin, m.created) for m in found}
     own = members.get(actor.id)
@@ -146,37 +135,33 @@ def _read_members(actor: Actor, group: Group, asked: _Asked) -> tuple[Roster, li
     return members, items
 
 
-def _decide(stored: _Stored, asked: _Asked) -> tuple[Roster, Mapping[UserId, Gains]]:
+def _decide(stored: _Stored, change: GroupChange) -> tuple[Roster, Mapping[UserId, Gains]]:
     """The members as they will be, and the secrets of those who join."""
     members, given = dict(stored.members), {}
-    for addition in asked.changes.additions:
+    for addition in change.additions:
         group_members.add(members, addition, stored.users)
         user_id = addition.user_id
         gained = unreached(stored.items, stored.users[user_id], stored.id)
         needed = [item_id for item_id in gained if stored.items[item_id].has_secrets]
-        messages = _messages(addition, needed, asked.secrets.get(user_id, ()))
+        messages = _messages(addition, needed)
         given[user_id] = {**dict.fromkeys(gained), **messages}
-    group_members.change_roles(members, asked.changes.roles)
-    group_members.remove(members, asked.changes.removals)
-    if asked.changes.additions:
+    group_members.change_roles(members, change.roles)
+    group_members.remove(members, change.removals)
+    if change.additions:
         group_members.require_room(members)
     return members, given
 
 
-def _messages(
-    addition: Addition, needed: Collection[ItemId], sent: Sequence[Mapping[str, Any]]
-) -> Messages:
+def _messages(addition: Addition, needed: Collection[ItemId]) -> Messages:
     """The secrets of a user who joins: one of each item they gain, and of no other."""
     wanted, messages = frozenset(needed), dict[ItemId, str]()
-    for position, row in enumerate(sent):
-        resource_id, data = bodies.read_secret(addition.position, position, row)
-        item_id = ItemId(resource_id)
-        if item_id not in wanted:
-            raise bodies.secret_refused(addition.position, position, _NOT_WANTED)
-        messages[item_id] = data
+    for position, secret in enumerate(map(due, addition.secrets)):
+        if secret.item_id not in wanted:
+            raise secret_refused(addition.position, position, _NOT_WANTED)
+        messages[secret.item_id] = secret.data
     if messages.keys() != wanted:
         raise refused(addition.position, _MISSING)
-    if len(sent) > len(wanted):
+    if len(addition.secrets) > len(wanted):
         raise refused(addition.position, _SURPLUS)
     return messages
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.groups import INVALID, Addition, GroupBody, NewMember, read_creation
+from chalicelib.bodies.groups import INVALID, GroupBody, read_creation
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import NewGroup
 from chalicelib.domain.errors import FieldErrors, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.services.groups import group_members
@@ -27,17 +28,24 @@ TAKEN = {"group_unique": "The name is already used by another group."}
 
 
 def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
-    """Store a new group with all its members, one of whom manages it.
+    """Store a new group with all its members, one of whom manages it."""
+    return apply(actor, read_creation(draft))
+
+
+def apply(actor: Actor, new: NewGroup) -> Found:
+    """Store a new group.
 
     Its name is no other group's, however it is written. Who is made a member is not deleted
     meanwhile, and who makes the group is an administrator when it happens.
     """
-    body = read_creation(draft)
-    rows = reading.read([claim_of(body.name), *(User.by_id(m.user_id) for m in body.groups_users)])
-    _require_fit(body, rows)
-    users = people.among(rows, [member.user_id for member in body.groups_users])
-    roster = _roster(body.groups_users, users)
-    group = _new_group(actor, body.name)
+    user_ids = [member.user_id for member in new.members]
+    rows = reading.read([claim_of(new.name), *map(User.by_id, user_ids)])
+    _require_fit(new, rows)
+    users = people.among(rows, user_ids)
+    roster: Roster = {}
+    for member in new.members:
+        group_members.add(roster, member, users)
+    group = _new_group(actor, new.name)
     _write(actor, group, roster, users)
     tell(actor, group)
     return _found(group, roster, users.get(actor.id))
@@ -67,22 +75,14 @@ def tell(actor: Actor, group: Group) -> None:
     audit.succeeded("group-change", actor, group.id)
 
 
-def _require_fit(body: GroupBody, rows: Rows) -> None:
+def _require_fit(new: NewGroup, rows: Rows) -> None:
     errors: dict[str, FieldErrors] = {}
-    if is_taken(rows, body.name):
+    if is_taken(rows, new.name):
         errors["name"] = TAKEN
-    if not any(member.is_admin for member in body.groups_users):
+    if not any(member.is_admin for member in new.members):
         errors["groups_users"] = group_members.NO_MANAGER
     if errors:
         raise Invalid(INVALID, errors)
-
-
-def _roster(members: Iterable[NewMember], users: Mapping[UserId, User]) -> Roster:
-    roster: Roster = {}
-    for position, member in enumerate(members):
-        addition = Addition(position, UserId(member.user_id), bool(member.is_admin))
-        group_members.add(roster, addition, users)
-    return roster
 
 
 def _new_group(actor: Actor, name: str) -> Group:

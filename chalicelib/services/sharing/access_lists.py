@@ -1,20 +1,21 @@
-"""Changes of an item's access list, row by row, as a client sends them."""
+"""Changes of an item's access list, one after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import AddedPermission, ChangedPermission, SentRows, read_row, refused
+from chalicelib.bodies.shares import refused
 from chalicelib.domain import clock
-from chalicelib.domain.errors import FieldErrors, Invalid
-from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.changes import Changed, Given, PermissionChange, Taken, due
+from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
+from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.permissions import Permission
 
 Permissions = Mapping[str, Permission]
+Changes = Sequence[PermissionChange | Refusal]
 
 MOST_HOLDERS = 1_000
 """Users and groups one item is shared with: its row has no room for many more."""
@@ -29,50 +30,45 @@ _TWICE = {
         )
     }
 }
-_KEPT: tuple[object, ...] = (None, False, 0, "", "0", [], {})
-"""What the `delete` of a row may be whose permission stays; of all else it is removed."""
 _NO_OWNER = {"at_least_one_owner": "At least one owner permission must be provided."}
 _TOO_MANY = {"hasAtMost": f"The permissions should contain at most {MOST_HOLDERS} items."}
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Who may be given a permission, of those that rows name; and who else there was."""
+    """Who may be given a permission, of those that changes name; and who else there was."""
 
     users: Collection[str]
     groups: Collection[str]
     gone: Collection[str] = ()
     """Users and groups that are deleted, and users who have yet to set up."""
 
-    def refusal(self, added: AddedPermission) -> FieldErrors | None:
-        """What is wrong with the holder a row names, if anything."""
-        known = self.users if added.aro == "User" else self.groups
-        if added.aro_foreign_key in known:
+    def refusal(self, given: Given) -> FieldErrors | None:
+        """What is wrong with the holder a change names, if anything."""
+        known = self.users if given.aro == "User" else self.groups
+        if given.holder in known:
             return None
         broken = {"aro_exists": _NOBODY}
-        if added.aro_foreign_key not in self.gone:
+        if given.holder not in self.gone:
             broken["_existsIn"] = _NOBODY
         return {"aro_foreign_key": broken}
 
 
-def named(rows: SentRows) -> dict[str, set[str]]:
-    """The users and groups that rows would add, as far as they name any."""
-    found: dict[str, set[str]] = {"User": set(), "Group": set()}
-    for row in rows.values():
-        holder, aro = find_uuid(row.get("aro_foreign_key")), row.get("aro")
-        if row.get("id") is None and holder is not None and aro in ("User", "Group"):
-            found[aro].add(holder)
-    return found
+def holders(changes: Changes, aro: str) -> set[str]:
+    """The users or groups that changes give a permission."""
+    return {each.holder for each in changes if isinstance(each, Given) and each.aro == aro}
 
 
-def changed(permissions: Permissions, rows: SentRows, candidates: Candidates) -> Permissions:
-    """Return the access list after all rows; refuse at the first that cannot be applied.
+def changed(permissions: Permissions, changes: Changes, candidates: Candidates) -> Permissions:
+    """Return the access list after all changes; refuse at the first that cannot be applied.
 
     An owner is left at the end: not necessarily in between.
     """
     after = dict(permissions)
-    for position, row in rows.items():
-        _apply(after, position, row, candidates)
+    for change in changes:
+        if isinstance(change, Refusal):
+            raise change
+        _apply(after, change, candidates)
     if not any(each.type is PermissionType.OWNER for each in after.values()):
         raise Invalid(INVALID, {_ROWS: _NO_OWNER})
     if len(after) > MOST_HOLDERS:
@@ -80,33 +76,30 @@ def changed(permissions: Permissions, rows: SentRows, candidates: Candidates) ->
     return after
 
 
-def _apply(
-    after: dict[str, Permission], position: str, row: Mapping[str, Any], candidates: Candidates
-) -> None:
-    if row.get("id") is None:
-        added = read_row(_ROWS, position, AddedPermission, row)
-        _add(after, position, added, candidates)
+def _apply(after: dict[str, Permission], change: PermissionChange, candidates: Candidates) -> None:
+    if isinstance(change, Given):
+        _give(after, change, candidates)
         return
-    held = next((each for each in after.values() if each.id == find_uuid(row["id"])), None)
-    if held is None:
-        raise refused(_ROWS, position, _NO_PERMISSION)
-    if row.get("delete") not in _KEPT:
+    held = _held(after.values(), change)
+    if isinstance(change, Taken):
         del after[held.aro_id]
-    elif "type" in row:
-        wanted = PermissionType(read_row(_ROWS, position, ChangedPermission, row).type)
-        if wanted is not held.type:
-            after[held.aro_id] = held.changed_to(wanted)
+    elif change.type is not None and (wanted := due(change.type)) is not held.type:
+        after[held.aro_id] = held.changed_to(wanted)
 
 
-def _add(
-    after: dict[str, Permission], position: str, added: AddedPermission, candidates: Candidates
-) -> None:
-    errors = dict(candidates.refusal(added) or {})
-    holder = added.aro_foreign_key
-    if holder in after:
+def _held(permissions: Iterable[Permission], change: Changed | Taken) -> Permission:
+    """The permission that a change is of."""
+    for each in permissions:
+        if each.id == change.permission_id:
+            return each
+    raise refused(_ROWS, change.position, _NO_PERMISSION)
+
+
+def _give(after: dict[str, Permission], given: Given, candidates: Candidates) -> None:
+    errors = dict(candidates.refusal(given) or {})
+    if given.holder in after:
         errors |= _TWICE
     if errors:
-        raise refused(_ROWS, position, errors)
+        raise refused(_ROWS, given.position, errors)
     now = clock.now()
-    type_ = PermissionType(added.type)
-    after[holder] = Permission(new_id(), added.aro, holder, type_, now, now)
+    after[given.holder] = Permission(new_id(), given.aro, given.holder, given.type, now, now)

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import (
-    ShareBody,
-    SharedSecret,
-    SimulationBody,
-    permission_rows,
-    read_row,
-    secret_rows,
-)
+from chalicelib.bodies.shares import ShareBody, SimulationBody, read_permissions, read_sharing
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
-from chalicelib.services.items.resources import Loaded, load
+from chalicelib.services.items.resources import load
 from chalicelib.services.sharing import access_lists
 from chalicelib.services.sharing.access_lists import Candidates, Permissions
 from chalicelib.services.users import people
@@ -77,20 +70,38 @@ class _Plan:
 
 def simulate(actor: Actor, resource_id: ResourceId, draft: Draft[SimulationBody]) -> Simulation:
     """Say what a share with these permissions would do, and do nothing."""
-    plan = _plan(actor, resource_id, draft)
+    resource, grant = shareable(actor, resource_id)
+    plan = _plan(resource, grant, Sharing(read_permissions(draft)))
     had, has = plan.had_access, plan.has_access
     return Simulation(added=sorted(has - had), removed=sorted(had - has))
 
 
 def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> None:
-    """Change who has access, with a secret for exactly those who gain it.
+    """Change who has access, with a secret for exactly those who gain it."""
+    resource, grant = shareable(actor, resource_id)
+    apply(actor, resource, grant, read_sharing(draft))
+
+
+def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
+    """A resource the actor may share, and what lets them."""
+    loaded = load(actor, resource_id, hidden_by_type=False)
+    grant = loaded.require(actor, PermissionType.OWNER, DENIED)
+    if loaded.resource.metadata_key_type == "user_key":
+        raise Invalid("Resource metadata key type is invalid.")
+    if loaded.has_deleted_type:
+        raise NotFound("The resource types associated to this resource does not exist.")
+    return loaded.resource, grant
+
+
+def apply(actor: Actor, resource: Resource, grant: Grant, sharing: Sharing) -> None:
+    """Change who has access to a resource, as the grant allows.
 
     Access list and holdings are one change. It rests on the version of the resource, on the
     members of all groups in its list, and on the rows of the users who are added: none of
     them is deleted meanwhile, and nobody joins a group without hearing of this.
     """
-    plan = _plan(actor, resource_id, draft)
-    secrets = _secrets(plan, draft)
+    plan = _plan(resource, grant, sharing)
+    secrets = _secrets(plan, sharing)
     if plan.after == plan.resource.permissions and not secrets:
         return
     changed = plan.resource.copy()
@@ -99,33 +110,22 @@ def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> Non
         tx.hold(plan.grant)
         plan.members.raise_versions(tx)
         tx.rest_on(*plan.added_users)
-        tx.create(ActionLog.of(resource_id, "Permissions.updated", actor.id, actor.caller))
+        tx.create(ActionLog.of(resource.id, "Permissions.updated", actor.id, actor.caller))
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets)
-    audit.succeeded("share", actor, resource_id)
+    audit.succeeded("share", actor, resource.id)
 
 
-def _plan(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> _Plan:
-    loaded = load(actor, resource_id, hidden_by_type=False)
-    grant = loaded.require(actor, PermissionType.OWNER, DENIED)
-    _require_shareable(loaded)
-    resource = loaded.resource
-    rows = permission_rows(draft)
-    named = access_lists.named(rows)
-    groups = memberships.group_holders(resource.permissions) | set(map(GroupId, named["Group"]))
-    members, found = memberships.read(groups, *map(User.by_id, sorted(named["User"])))
-    users = people.among(found, named["User"])
+def _plan(resource: Resource, grant: Grant, sharing: Sharing) -> _Plan:
+    named = {UserId(each) for each in access_lists.holders(sharing.permissions, "User")}
+    others = map(GroupId, access_lists.holders(sharing.permissions, "Group"))
+    groups = memberships.group_holders(resource.permissions).union(others)
+    members, found = memberships.read(groups, *map(User.by_id, sorted(named)))
+    users = people.among(found, named)
     candidates = _candidates(members, users, found, groups)
-    after = access_lists.changed(resource.permissions, rows, candidates)
+    after = access_lists.changed(resource.permissions, sharing.permissions, candidates)
     added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
     return _Plan(resource, grant, after, members, added)
-
-
-def _require_shareable(loaded: Loaded) -> None:
-    if loaded.resource.metadata_key_type == "user_key":
-        raise Invalid("Resource metadata key type is invalid.")
-    if loaded.has_deleted_type:
-        raise NotFound("The resource types associated to this resource does not exist.")
 
 
 def _candidates(
@@ -136,17 +136,16 @@ def _candidates(
     return Candidates(live, members.groups.keys(), gone | users.keys() - live)
 
 
-def _secrets(plan: _Plan, draft: Draft[Any]) -> dict[UserId, str]:
-    """The messages sent, by user: one for each who gains access, and for nobody without."""
+def _secrets(plan: _Plan, sharing: Sharing) -> dict[UserId, str]:
+    """The messages by user: one for each who gains access, and for nobody without."""
     had, has = plan.had_access, plan.has_access
     secrets: dict[UserId, str] = {}
-    for position, row in secret_rows(draft).items():
-        secret = read_row("secrets", position, SharedSecret, row)
-        user_id = UserId(secret.user_id)
+    for secret in map(due, due(sharing.secrets)):
+        user_id = secret.user_id
         if user_id not in has:
-            raise _wrong_secret(position, _reason(user_id))
+            raise _wrong_secret(secret.position, _reason(user_id))
         if user_id in secrets and user_id not in had:
-            raise _wrong_secret(position, _TWICE)
+            raise _wrong_secret(secret.position, _TWICE)
         secrets[user_id] = secret.data
     if has - had - secrets.keys():
         raise NotFound(INVALID, {"secrets": _INCOMPLETE})

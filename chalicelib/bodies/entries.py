@@ -1,0 +1,32 @@
+"""Lists whose entries are read each by itself, since each is refused when its turn has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.domain.errors import FieldErrors, Invalid, Refusal, TooLarge
+
+B = TypeVar("B")
+
+
+def listed(sent: Any, most: int, no_list: Refusal) -> list[Any]:
+    """The entries of a list: none where nothing was sent, and at most so many."""
+    if sent is None:
+        return []
+    if not isinstance(sent, list):
+        raise no_list
+    if len(sent) > most:
+        raise TooLarge(f"A request may have at most {most} of these entries.")
+    return sent
+
+
+def read_entry(
+    body: type[B], entry: Mapping[str, Any], refused: Callable[[FieldErrors], Refusal]
+) -> B | Refusal:
+    """An entry, or what `refused` makes of all that is wrong with it."""
+    try:
+        return Draft(body, entry).read("")
+    except Invalid as error:
+        return refused(error.errors or {})

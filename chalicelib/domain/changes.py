@@ -1,0 +1,161 @@
+"""Changes as values: what is to become of access lists and groups, and of what somebody leaves.
+
+A service reads a body into a change and applies it; who has no body makes the same change.
+
+Entries are applied one after the other, and a client hears of the first that fails. So an entry
+that was sent wrongly is its refusal, which is raised when its turn comes (`due`). Positions are
+where entries stand in a request, for refusals that stored rows give rise to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+from chalicelib.domain.errors import Refusal
+from chalicelib.domain.ids import ItemId, UserId
+from chalicelib.domain.permissions import PermissionType
+
+T = TypeVar("T")
+
+
+def due(entry: T | Refusal) -> T:
+    """Return an entry whose turn has come; raises it where it is a refusal."""
+    if isinstance(entry, Refusal):
+        raise entry
+    return entry
+
+
+# Who has access to an item
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Somebody is given a permission."""
+
+    aro: Literal["User", "Group"]
+    holder: str
+    type: PermissionType
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A permission becomes another type; nothing where it stays, and is only to be there."""
+
+    permission_id: str | None
+    """Nothing where what was sent is no identifier: there is no such permission."""
+    type: PermissionType | Refusal | None
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A permission is taken away."""
+
+    permission_id: str | None
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SecretFor:
+    """A secret for a user who has access, or gains it."""
+
+    user_id: UserId
+    data: str
+    position: str = ""
+
+
+PermissionChange = Given | Changed | Taken
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Sharing:
+    permissions: Sequence[PermissionChange | Refusal]
+    secrets: Sequence[SecretFor | Refusal] | Refusal = ()
+    """One for each user who gains access. Of users who have it already, they are exchanged."""
+
+
+# Groups
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SecretOf:
+    """A secret of an item, for a user who joins a group it is shared with."""
+
+    item_id: ItemId
+    data: str
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    user_id: UserId
+    is_admin: bool
+    position: int = 0
+    secrets: Sequence[SecretOf | Refusal] = ()
+    """One of each item that they had no access to before, and that has secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleChange:
+    membership_id: str
+    is_admin: bool
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    membership_id: str
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewGroup:
+    name: str
+    members: Sequence[Addition]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupChange:
+    name: str | None = None
+    """Nothing where the group keeps its own."""
+    additions: Sequence[Addition] = ()
+    roles: Sequence[RoleChange] = ()
+    removals: Sequence[Removal] = ()
+
+    @property
+    def moves(self) -> bool:
+        """Whether somebody joins or leaves."""
+        return bool(self.additions or self.removals)
+
+
+# What somebody leaves
+
+
+@dataclass(frozen=True, slots=True)
+class HandedOver:
+    """What others take over, and by which of their permissions or memberships they do."""
+
+    ids: frozenset[str] = frozenset()
+    """Who gets something, by their permissions or memberships."""
+    things: tuple[str | None, ...] = ()
+    """What is handed over, once for each entry; nothing for what is no identifier."""
+
+    def __bool__(self) -> bool:
+        return bool(self.things)
+
+    def are_for(self, things: Collection[str]) -> bool:
+        """Whether there is one entry for each of these, and no other."""
+        return len(self.things) == len(things) and set(self.things) == set(things)
+
+
+NOTHING = HandedOver()
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    owners: HandedOver | Refusal = NOTHING
+    """Of items that would be left without one."""
+    managers: HandedOver | Refusal = NOTHING
+    """Of groups that would be left without one."""
