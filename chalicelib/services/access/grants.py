@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Protocol
+from collections.abc import Iterator
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound, Stale
@@ -12,17 +11,9 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
 from chalicelib.storage import parts, reading
 from chalicelib.storage.base import Check, Grant
+from chalicelib.tables.items import Item
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
-
-
-class Item(Protocol):
-    """What carries an access list: a resource or, later, a folder."""
-
-    deleted: bool
-    permissions: Mapping[str, Permission]
-
-    def is_unchanged(self) -> Check: ...
 
 
 def find_permission(actor: Actor, item: Item) -> Permission | None:

@@ -70,14 +70,14 @@ class _UserDeletion:
 
     def require_free(self) -> None:
         """Refuse where a group would be left without a manager, or an item without an owner."""
-        groups, resources = self.unmanaged, self.departure.blocking
-        if not groups and not resources:
+        groups, items = self.unmanaged, self.departure.blocking
+        if not groups and not items:
             return
         sentences = [BLOCKED]
         sentences += [_SOLE_MANAGER] if groups else []
-        sentences += [_SOLE_OWNER] if resources else []
+        sentences += [_SOLE_OWNER] if items else []
         members = [(group, self.members[GroupId(group.id)]) for group in groups]
-        raise Blocked(" ".join(sentences), departures.obstacles(resources, members, self.lonely))
+        raise Blocked(" ".join(sentences), departures.obstacles(items, members, self.lonely))
 
     def _with_managers(self, named: HandedOver) -> _UserDeletion:
         """The same with a manager for each group that lacks one, and for no other."""

@@ -12,7 +12,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
-from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.ids import GroupId, ItemId, ResourceId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
@@ -27,6 +27,7 @@ from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
@@ -53,7 +54,7 @@ class Simulation:
 class _Plan:
     """An access list before and after, and what was read to decide on it."""
 
-    resource: Resource
+    item: Item
     grant: Grant
     after: Permissions
     members: Members
@@ -61,7 +62,7 @@ class _Plan:
 
     @property
     def had_access(self) -> set[UserId]:
-        return self.members.with_access(self.resource.permissions)
+        return self.members.with_access(self.item.permissions)
 
     @property
     def has_access(self) -> set[UserId]:
@@ -93,39 +94,39 @@ def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
     return loaded.resource, grant
 
 
-def apply(actor: Actor, resource: Resource, grant: Grant, sharing: Sharing) -> None:
-    """Change who has access to a resource, as the grant allows.
+def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> None:
+    """Change who has access to an item, as the grant allows.
 
-    Access list and holdings are one change. It rests on the version of the resource, on the
+    Access list and holdings are one change. It rests on the version of the item, on the
     members of all groups in its list, and on the rows of the users who are added: none of
     them is deleted meanwhile, and nobody joins a group without hearing of this.
     """
-    plan = _plan(resource, grant, sharing)
+    plan = _plan(item, grant, sharing)
     secrets = _secrets(plan, sharing)
-    if plan.after == plan.resource.permissions and not secrets:
+    if plan.after == item.permissions and not secrets:
         return
-    changed = plan.resource.copy()
+    changed = item.copy()
     changed.permissions = plan.after
-    with Change(plan.resource, changed) as tx:
+    with Change(item, changed) as tx:
         tx.hold(plan.grant)
         plan.members.raise_versions(tx)
         tx.rest_on(*plan.added_users)
-        tx.create(ActionLog.of(resource.id, "Permissions.updated", actor.id, actor.caller))
+        tx.create(ActionLog.of(item.id, "Permissions.updated", actor.id, actor.caller))
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets)
-    audit.succeeded("share", actor, resource.id)
+    audit.succeeded("share", actor, item.id)
 
 
-def _plan(resource: Resource, grant: Grant, sharing: Sharing) -> _Plan:
+def _plan(item: Item, grant: Grant, sharing: Sharing) -> _Plan:
     named = {UserId(each) for each in access_lists.holders(sharing.permissions, "User")}
     others = map(GroupId, access_lists.holders(sharing.permissions, "Group"))
-    groups = memberships.group_holders(resource.permissions).union(others)
+    groups = memberships.group_holders(item.permissions).union(others)
     members, found = memberships.read(groups, *map(User.by_id, sorted(named)))
     users = people.among(found, named)
     candidates = _candidates(members, users, found, groups)
-    after = access_lists.changed(resource.permissions, sharing.permissions, candidates)
+    after = access_lists.changed(item.permissions, sharing.permissions, candidates)
     added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
-    return _Plan(resource, grant, after, members, added)
+    return _Plan(item, grant, after, members, added)
 
 
 def _candidates(
@@ -137,7 +138,12 @@ def _candidates(
 
 
 def _secrets(plan: _Plan, sharing: Sharing) -> dict[UserId, str]:
-    """The messages by user: one for each who gains access, and for nobody without."""
+    """The messages by user: one for each who gains access, and for nobody without.
+
+    What has no secrets gets none.
+    """
+    if not plan.item.has_secrets:
+        return {}
     had, has = plan.had_access, plan.has_access
     secrets: dict[UserId, str] = {}
     for secret in map(due, due(sharing.secrets)):
@@ -166,24 +172,24 @@ def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
 
 def _note_groups(tx: Change, plan: _Plan) -> None:
     """Let the groups that gain or lose access know by their items."""
-    before = memberships.group_holders(plan.resource.permissions)
+    item_id, kind = ItemId(plan.item.id), plan.item.kind
+    before = memberships.group_holders(plan.item.permissions)
     after = memberships.group_holders(plan.after)
     for group_id in after - before:
-        tx.then_put(GroupItem(group_id, plan.resource.id))
+        tx.then_put(GroupItem(group_id, item_id, kind=kind))
     for group_id in before - after:
-        tx.then_delete(GroupItem.of(group_id, plan.resource.id))
+        tx.then_delete(GroupItem.of(group_id, item_id))
 
 
 def _write_holdings(tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str]) -> None:
-    resource_id, revision = ResourceId(plan.resource.id), plan.resource.secret_revision
+    item_id, kind = ItemId(plan.item.id), plan.item.kind
     had, has = plan.had_access, plan.has_access
-    for user_id, data in secrets.items():
-        if user_id in had:
-            renewed = {"secret_data": data, "secret_modified": clock.now()}
-            actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
-            tx.then_update(Holding.of(user_id, resource_id), *actions)
-        else:
-            new = Holding.new_secret(data, actor.id, revision)
-            tx.then_put(Holding(user_id, resource_id, **new))
+    for user_id in has - had:
+        secret = plan.item.new_secret(secrets.get(user_id), actor.id)
+        tx.then_put(Holding(user_id, item_id, kind=kind, **secret))
+    for user_id in had & secrets.keys():
+        renewed = {"secret_data": secrets[user_id], "secret_modified": clock.now()}
+        actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
+        tx.then_update(Holding.of(user_id, item_id), *actions)
     for user_id in had - has:
-        tx.then_delete(Holding.of(user_id, resource_id))
+        tx.then_delete(Holding.of(user_id, item_id))

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.changes import Given, Sharing, Taken
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import grants
+from chalicelib.services.sharing import shares
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import MAX_ROWS
 from chalicelib.tables.holdings import Holding
@@ -33,6 +36,19 @@ def stored(box_id: str) -> Box:
 
 def holds(who: Somebody, box_id: str) -> bool:
     return Holding.among(reading.read([Holding.of(who.id, box_id)]), who.id, box_id) is not None
+
+
+def test_a_box_is_shared_and_taken_away_without_secrets(ada, betty, carol, store):
+    team = make.group(carol)
+    tools = box(ada, {betty: READ})
+    taken = Taken(stored(tools).permissions[betty.id].id)
+    grant = grants.require(ada.actor, stored(tools), OWNER, missing="", denied="")
+
+    given = Given("Group", team.id, READ)
+    shares.apply(ada.actor, stored(tools), grant, Sharing([given, taken]))
+
+    assert [holds(who, tools) for who in (ada, betty, carol)] == [True, False, True]
+    check_invariants(store)
 
 
 def test_who_joins_a_group_holds_its_boxes_and_needs_no_secret_of_them(ada, betty, carol, store):
