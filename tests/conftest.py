@@ -22,7 +22,6 @@ from tests.support import storage  # noqa: E402
 from tests.support.faults import read_only  # noqa: E402
 from tests.support.wire.client import Client  # noqa: E402
 from tests.support.wire.valid_requests import Tenant, two_people  # noqa: E402
-from tests.support.world import make  # noqa: E402
 from tests.support.world.beginning import Beginning  # noqa: E402
 from tests.support.world.make import Somebody  # noqa: E402
 
@@ -108,21 +107,21 @@ def api(store: storage.Storage) -> Client:
 
 
 @pytest.fixture
-def ada(store: storage.Storage) -> Somebody:
+def ada(store: storage.Storage, beginning: Beginning) -> Somebody:
     """An administrator."""
-    return make.user("ada", admin=True)
+    return beginning.joined_by("ada", admin=True)
 
 
 @pytest.fixture
-def betty(store: storage.Storage) -> Somebody:
+def betty(store: storage.Storage, beginning: Beginning) -> Somebody:
     """A user."""
-    return make.user("betty")
+    return beginning.joined_by("betty")
 
 
 @pytest.fixture
-def carol(store: storage.Storage) -> Somebody:
+def carol(store: storage.Storage, beginning: Beginning) -> Somebody:
     """Another user."""
-    return make.user("carol")
+    return beginning.joined_by("carol")
 
 
 @pytest.fixture

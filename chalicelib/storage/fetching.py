@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from pynamodb.expressions.condition import Condition
 
@@ -27,6 +27,9 @@ from chalicelib.storage.forms import as_written
 BATCH = 100
 """DynamoDB's limit of keys in one call."""
 
+First = TypeVar("First")
+Second = TypeVar("Second")
+Third = TypeVar("Third")
 Made = TypeVar("Made")
 Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
 """What makes something of rows of one table that came together."""
@@ -41,9 +44,25 @@ def find(key: Key) -> RawRow | None:
     return read([key]).get(key)
 
 
-def together(*calls: Callable[[], Any]) -> list[Any]:
+@overload
+def together(one: Callable[[], First], two: Callable[[], Second], /) -> tuple[First, Second]: ...
+@overload
+def together(
+    one: Callable[[], First], two: Callable[[], Second], three: Callable[[], Third], /
+) -> tuple[First, Second, Third]: ...
+@overload
+def together(*calls: Callable[[], Made]) -> tuple[Made, ...]: ...
+def together(*calls: Callable[[], Any]) -> tuple[Any, ...]:
     """Make calls that do not need each other's results in one step, and return these."""
-    return connection.together(calls)
+    return tuple(connection.together(calls))
+
+
+def side_by_side(
+    ones: Sequence[Callable[[], First]], others: Sequence[Callable[[], Second]]
+) -> tuple[list[First], list[Second]]:
+    """Make calls of two kinds in one step."""
+    results = connection.together([*ones, *others])
+    return results[: len(ones)], results[len(ones) :]
 
 
 def query(

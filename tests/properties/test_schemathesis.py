@@ -33,11 +33,12 @@ from infra.describe.openapi import description
 from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context
 from tests.support.faults.rights import rights_of
+from tests.support.proving import fewer, more
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_protected, things_of
 from tests.support.world import make
 
-EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES", "10"))
+EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES") or more(fewer(3, 10), 50))
 CHECKS = [
     not_a_server_error,
     status_code_conformance,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import pytest
@@ -34,12 +35,13 @@ from tests.support.world.releases import beside, forms_in, newer, older, rewrite
 
 ALL = tuple(tables())
 either = pytest.mark.parametrize("other", [newer, older])
+REQUESTED = [*product(sorted(REQUESTS), [newer, older])][:: fewer(3, 1)]
+"""Each request with rows of either form; in a sample each with one of them, or with none."""
 FEW = 4 if ENGINE == "embedded" else len(LARGE)
 many = pytest.mark.parametrize("large", [*LARGE][:: fewer(FEW, 1)])
 
 
-@either
-@pytest.mark.parametrize("name", sorted(REQUESTS))
+@pytest.mark.parametrize(("name", "other"), REQUESTED)
 def test_a_request_is_served_whatever_form_rows_have(
     store: Storage, time: Any, tenant: Tenant, name: str, other: Any
 ) -> None:

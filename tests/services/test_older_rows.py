@@ -6,8 +6,6 @@ can be read is read.
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from chalicelib.storage.base import Table
@@ -15,8 +13,7 @@ from chalicelib.storage.connection import connection
 from chalicelib.tables.catalogue import tables
 from tests.support.model.required import required
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, a_tenant
-from tests.support.world import make
+from tests.support.wire.valid_requests import REQUESTS, Tenant
 
 OF_A_KIND = {
     "Claim": "owner",  # of a fingerprint, or of a group's name
@@ -25,11 +22,6 @@ OF_A_KIND = {
 }
 """How attributes begin that rows of a kind have always had, though not all rows of the table."""
 READS = sorted(name for name in REQUESTS if name.startswith("GET "))
-
-
-@pytest.fixture
-def tenant(store: Storage, time: Any) -> Tenant:
-    return a_tenant(store, make.user("ada", admin=True), make.user("betty"))
 
 
 @pytest.mark.parametrize("name", READS)

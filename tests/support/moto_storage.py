@@ -37,6 +37,14 @@ class MotoStorage:
             self._tables[name].items = _shallow(items)
         self._forget_old_rows()
 
+    def add(self, contents: dict[str, Any]) -> None:
+        for name, items in contents.items():
+            for partition, rows in items.items():
+                if isinstance(rows, dict):
+                    self._tables[name].items[partition].update(rows)
+                else:
+                    self._tables[name].items[partition] = rows
+
     @staticmethod
     def _forget_old_rows() -> None:
         """Let moto drop the rows of before: it keeps whatever it has made, gigabytes in the end."""

@@ -40,6 +40,10 @@ class Storage(Protocol):
 
     def put_back(self, contents: Contents) -> None: ...
 
+    def add(self, contents: Contents) -> None:
+        """Store rows beside what is stored."""
+        ...
+
 
 class EmbeddedStorage(Engine):
     def contents(self) -> Contents:
@@ -51,6 +55,12 @@ class EmbeddedStorage(Engine):
             self._tables.empty()
             for name, partitions in contents.items():
                 mini._tables[name]["items"].update(_shallow(partitions))
+
+    def add(self, contents: Contents) -> None:
+        with self._tables.turn():
+            for name, partitions in contents.items():
+                for partition, rows in partitions.items():
+                    mini._tables[name]["items"].setdefault(partition, {}).update(rows)
 
 
 def _shallow(partitions: dict[str, Any]) -> dict[str, Any]:
@@ -81,6 +91,10 @@ class DynamodbLocalStorage:
                 answer = self._client.batch_write_item(RequestItems={table.stored_as(): some})
                 assert not answer["UnprocessedItems"]
 
+    def add(self, contents: Contents) -> None:
+        stored = self.contents()
+        self.put_back({name: [*stored[name], *contents.get(name, [])] for name in stored})
+
     def _changes(self, table: type[Table], wanted: list[Item]) -> list[Item]:
         """What makes the rows of a table the wanted ones."""
 
@@ -98,6 +112,19 @@ class DynamodbLocalStorage:
 
 def _key(row: Item, table: type[Table]) -> Item:
     return {name: row[name] for name in table.key_names() if name is not None}
+
+
+def only_new(contents: Contents, before: Contents) -> Contents:
+    """The rows that were added since, where no other has changed."""
+    return {
+        name: _new_rows(rows, before.get(name, type(rows)())) for name, rows in contents.items()
+    }
+
+
+def _new_rows(rows: Any, before: Any) -> Any:
+    if isinstance(rows, list):
+        return [row for row in rows if row not in before]
+    return {key: each for key, each in rows.items() if key not in before}
 
 
 @contextmanager

@@ -78,14 +78,13 @@ def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
     """
     if not group_ids:
         return {}
-    rows, *firsts = reading.together(
-        partial(reading.read, map(Group.by_id, group_ids)), *_first_two(group_ids)
-    )
+    read_groups = partial(reading.read, map(Group.by_id, group_ids))
+    [rows], firsts = reading.side_by_side([read_groups], _first_two(group_ids))
     groups = {id_: row for id_ in group_ids if (row := Group.among(rows, Group.by_id(id_)))}
     found = zip(group_ids, firsts, strict=True)
     lonely = [group_id for group_id, two in found if len(two) == 1 and group_id in groups]
-    firsts = reading.together(*_first_two(lonely))
-    sole = {id_: two for id_, two in zip(lonely, firsts, strict=True) if len(two) == 1}
+    again = reading.together(*_first_two(lonely))
+    sole = {id_: two for id_, two in zip(lonely, again, strict=True) if len(two) == 1}
     require_shown_whole([groups[group_id] for group_id in sole], [*sole.values()])
     return {group_id: UserId(one["user_id"]["S"]) for group_id, [one] in sole.items()}
 

@@ -166,11 +166,12 @@ def _members_and_items_of(
     """Who belongs to these groups, and what is shared with any of them."""
     if not groups:
         return {}, set()
-    members = [partial(Membership.in_group, group_id) for group_id in groups]
-    items = [partial(kinds.shared_with, group_id) for group_id in groups]
-    found = reading.together(*members, *items)
-    shared = {item for each in found[len(groups) :] for item in each}
-    return dict(zip(groups, found, strict=False)), shared
+    members, items = reading.side_by_side(
+        [partial(Membership.in_group, group_id) for group_id in groups],
+        [partial(kinds.shared_with, group_id) for group_id in groups],
+    )
+    shared = {item for each in items for item in each}
+    return dict(zip(groups, members, strict=True)), shared
 
 
 def _managing(members: Sequence[Membership]) -> Managing:

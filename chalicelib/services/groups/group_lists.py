@@ -129,9 +129,8 @@ def _with_details(groups: Sequence[GroupRow], own: UserRow | None, details: Deta
     members = memberships.shown(groups) if details.members else [()] * len(groups)
     seen = [SeenGroup(*each) for each in zip(groups, members, strict=True)]
     is_whole = partial(memberships.require_shown_whole, groups, members)
-    users, *_ = reading.together(
-        partial(_by_id, User, _users_in(seen, details)),
-        *([is_whole] if details.members else []),
+    [users], _ = reading.side_by_side(
+        [partial(_by_id, User, _users_in(seen, details))], [is_whole] if details.members else []
     )
     keys = (row["gpgkey_id"]["S"] for row in users.values() if "gpgkey_id" in row)
     return Found(seen, own, users, _by_id(Gpgkey, keys) if details.gpgkeys else {})

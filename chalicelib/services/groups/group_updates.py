@@ -126,13 +126,13 @@ def _read_members(actor: Actor, group: Group, change: GroupChange) -> tuple[Rost
     version when the group says so too.
     """
     group_id = GroupId(group.id)
-    shared = partial(kinds.shared_with, group_id) if change.moves else list
-    found, items = reading.together(partial(Membership.in_group, group_id), shared)
+    read_shared = [partial(kinds.shared_with, group_id)] if change.moves else []
+    [found], shared = reading.side_by_side([partial(Membership.in_group, group_id)], read_shared)
     members = {UserId(m.user_id): Belonging(m.id, m.is_admin, m.created) for m in found}
     own = members.get(actor.id)
     if bool(own and own.is_admin) != actor.groups.get(group_id, False):
         raise Stale
-    return members, items
+    return members, [key for keys in shared for key in keys]
 
 
 def _decide(stored: _Stored, change: GroupChange) -> tuple[Roster, Mapping[UserId, Gains]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
@@ -37,7 +38,7 @@ class Kind:
 def everything(*, is_deleted: bool, with_count: bool) -> list[Kind]:
     marks = _marks(_read())
     kinds = [kind for kind in RESOURCE_TYPES if (kind.slug in marks) == is_deleted]
-    counts = [None] * len(kinds)
+    counts: Sequence[int | None] = [None] * len(kinds)
     if with_count:
         counts = reading.together(*(lambda k=kind: _live(k) for kind in kinds))
     return [

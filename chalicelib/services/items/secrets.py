@@ -35,14 +35,14 @@ def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
         lambda: reading.read([item, place, TYPES]),
         lambda: log_held(actor, resource_id),
     )
-    resource = rows.find(Resource, resource_id)
+    resource, row = rows.find(Resource, resource_id), Resource.among(rows, item)
     holding = Holding.among(rows, actor.id, resource_id)
     grants.require(actor, resource, PermissionType.READ, missing=MISSING, denied=MISSING)
-    if resource is None or resource.resource_type_id in deleted_types(rows):
+    if resource is None or row is None or resource.resource_type_id in deleted_types(rows):
         raise NotFound(MISSING)
     if holding is None or not has_secret(holding):
         raise NotFound(MISSING)
-    secret = Undisclosed.of(rows.raw(item), holding)
+    secret = Undisclosed.of(row, holding)
     if isinstance(logged, Logged):
         return logged.disclose(secret)
     if not reading.is_ahead():

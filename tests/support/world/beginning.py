@@ -11,7 +11,9 @@ from typing import Any
 from chalicelib.objects.avatars import AVATARS, NOTES
 from chalicelib.services.operator import keys, signing_keys
 from chalicelib.settings import settings
-from tests.support.storage import Contents, Storage
+from tests.support.storage import Contents, Storage, only_new
+from tests.support.world import make
+from tests.support.world.make import Somebody
 
 
 class Beginning:
@@ -22,6 +24,7 @@ class Beginning:
         self._contents: Contents = {}
         self._private: dict[str, bytes] = {}
         self._made: dict[Callable[[Storage], Any], tuple[Any, Contents]] = {}
+        self._people: dict[str, tuple[Somebody, Contents]] = {}
 
     def again(self) -> None:
         if self._private != self._held():
@@ -29,6 +32,7 @@ class Beginning:
             keys.create_local(self._folder)
             self._contents, self._private = self._storage.contents(), self._held()
             self._made.clear()
+            self._people.clear()
         self._storage.put_back(self._contents)
         signing_keys.forget()
         remove_pictures()
@@ -40,6 +44,18 @@ class Beginning:
         made, contents = self._made[make]
         self._storage.put_back(contents)
         return deepcopy(made, {id(self._storage): self._storage})
+
+    def joined_by(self, name: str, *, admin: bool = False) -> Somebody:
+        """A user beside what is stored: they are made once, and their rows are added."""
+        if name not in self._people:
+            stored = self._storage.contents()
+            self._storage.put_back(self._contents)
+            made = make.user(name, admin=admin)
+            self._people[name] = made, only_new(self._storage.contents(), self._contents)
+            self._storage.put_back(stored)
+        made, rows = self._people[name]
+        self._storage.add(rows)
+        return deepcopy(made)
 
     def _held(self) -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in self._folder.iterdir() if file.is_file()}
