@@ -18,7 +18,7 @@ from tests.services.test_kill_sweep import LARGE
 from tests.support.environment import ENGINE
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.trials import Ask
-from tests.support.proving import PROVING
+from tests.support.proving import PROVING, tried
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
 from tests.support.world import groups, make, people
@@ -65,7 +65,7 @@ def require_no_step_back(before: Moments, after: Moments) -> None:
     assert {at for at in before.keys() & after.keys() if after[at] < before[at]} == set()
 
 
-@pytest.mark.parametrize("name", changes())
+@pytest.mark.parametrize("name", tried(changes()))
 def test_a_clock_that_is_behind_takes_no_moment_back(
     store: Storage, time: Any, tenant: Tenant, name: str
 ) -> None:
@@ -106,7 +106,7 @@ def by_edits(tenant: Tenant, ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("others", [by_the_same, by_edits])
-@pytest.mark.parametrize("name", changes())
+@pytest.mark.parametrize("name", tried(changes()))
 def test_who_is_overtaken_takes_no_moment_back(
     store: Storage, time: Any, tenant: Tenant, name: str, others: Callable[[Tenant, Ask], None]
 ) -> None:

@@ -16,7 +16,7 @@ from tests.support.faults.hooks import ALWAYS, Failing, Killed, answer_lost, kil
 from tests.support.faults.trials import Trial
 from tests.support.model.invariants import check_invariants
 from tests.support.model.outlines import Outlines
-from tests.support.proving import PROVING, fewer, more
+from tests.support.proving import PROVING, fewer, more, tried
 from tests.support.races.at_once import some_orders
 from tests.support.races.scheduler import races
 from tests.support.storage import Storage, digest
@@ -32,7 +32,7 @@ MANY = 105
 WEEK = {"days": 7}
 DECLARED = {f"{route.method} {route.path}" for route in ROUTES if route.again is not None}
 CREATIONS = sorted(name for name in REQUESTS if " ".join(name.split()[:2]) in DECLARED)
-EACH = pytest.mark.parametrize("name", CREATIONS)
+EACH = pytest.mark.parametrize("name", tried(CREATIONS))
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from tests.support.faults.hooks import (
     in_conflict,
 )
 from tests.support.faults.trials import End, Trial
-from tests.support.proving import PROVING, SAMPLING
+from tests.support.proving import PROVING, SAMPLING, tried
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
@@ -41,8 +41,8 @@ CUT: tuple[Around, ...] = (
 )
 """Answers in pieces, which together are whole."""
 NEVER_THE_SAME = "GET /users/csrf-token.json"
-everywhere = pytest.mark.parametrize("name", sorted(REQUESTS))
-changing = pytest.mark.parametrize("name", changes())
+everywhere = pytest.mark.parametrize("name", tried(REQUESTS))
+changing = pytest.mark.parametrize("name", tried(changes()))
 
 
 def shows() -> list[str]:
@@ -120,7 +120,7 @@ def test_what_cannot_be_confirmed_is_done_or_not_done(store: Storage, trial: Tri
         trial.require_done_or_not(store.contents())
 
 
-@pytest.mark.parametrize("name", shows())
+@pytest.mark.parametrize("name", tried(shows()))
 def test_what_comes_in_pieces_is_shown_whole(tenant: Tenant, name: str) -> None:
     """FT07, FT08"""
     make.crowd(3)

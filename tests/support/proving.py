@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 _LEVEL = os.environ.get("PROVE", "few")
 if _LEVEL not in ("few", "some", "all"):
@@ -17,6 +18,11 @@ SAMPLING = _LEVEL == "few"
 
 def more(usual: int, proving: int) -> int:
     return proving if PROVING else usual
+
+
+def tried(names: Iterable[str]) -> list[str]:
+    """The names of requests to be tried; in a sample every other one."""
+    return sorted(names)[:: fewer(2, 1)]
 
 
 def fewer(sampled: int, usual: int) -> int:

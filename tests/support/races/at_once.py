@@ -36,7 +36,7 @@ def all_orders() -> Iterator[Race]:
     On the slower storage those with at most one, and some of these in a sample there.
     """
     if SAMPLING:
-        return _with_one_switch(step=1 if ENGINE == "embedded" else 2)
+        return _with_one_switch(step=1 if ENGINE == "embedded" else 3)
     if ENGINE != "embedded" and not PROVING:
         return races(limit=0, switches=1, sampled=2)
     return races(sampled=20 if ENGINE != "embedded" else more(20, 500))
@@ -47,7 +47,7 @@ def most_orders() -> Iterator[Race]:
     if PROVING:
         return all_orders()
     if SAMPLING:
-        return _with_one_switch(step=3 if ENGINE == "embedded" else 5)
+        return _with_one_switch(step=3 if ENGINE == "embedded" else 9)
     return _with_one_switch(step=1, others=20) if ENGINE == "embedded" else _with_one_switch()
 
 
