@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.support.storage import Storage
 from tests.support.wire.endpoints import things_of
-from tests.support.world.make import Somebody
+from tests.support.world.beginning import Beginning
 
 
 @pytest.fixture
-def things(ada: Somebody) -> dict[str, str]:
+def things(store: Storage, beginning: Beginning) -> dict[str, str]:
     """Identifiers that lead to something Ada may see, by the name paths give them."""
-    return things_of(ada)
+    return beginning.with_added(
+        "things of Ada", lambda: things_of(beginning.joined_by("ada", admin=True))
+    )

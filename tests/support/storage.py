@@ -114,17 +114,24 @@ def _key(row: Item, table: type[Table]) -> Item:
     return {name: row[name] for name in table.key_names() if name is not None}
 
 
-def only_new(contents: Contents, before: Contents) -> Contents:
-    """The rows that were added since, where no other has changed."""
-    return {
-        name: _new_rows(rows, before.get(name, type(rows)())) for name, rows in contents.items()
-    }
+def changed_since(before: Contents, contents: Contents) -> Contents:
+    """The rows that are new or others than before, where none has gone."""
+    return {name: _changed(rows, before.get(name, type(rows)())) for name, rows in contents.items()}
 
 
-def _new_rows(rows: Any, before: Any) -> Any:
+def _changed(rows: Any, before: Any) -> Any:
+    """Rows in a list, or by partition and, where they have one, by sort key."""
     if isinstance(rows, list):
         return [row for row in rows if row not in before]
-    return {key: each for key, each in rows.items() if key not in before}
+    changed = {}
+    for key, each in rows.items():
+        was = before.get(key)
+        if isinstance(each, dict):
+            others = {sort: row for sort, row in each.items() if row is not (was or {}).get(sort)}
+            changed |= {key: others} if others else {}
+        elif each is not was:
+            changed[key] = each
+    return changed
 
 
 @contextmanager

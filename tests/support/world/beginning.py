@@ -6,14 +6,16 @@ import shutil
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from chalicelib.objects.avatars import AVATARS, NOTES
 from chalicelib.services.operator import keys, signing_keys
 from chalicelib.settings import settings
-from tests.support.storage import Contents, Storage, only_new
+from tests.support.storage import Contents, Storage, changed_since
 from tests.support.world import make
 from tests.support.world.make import Somebody
+
+T = TypeVar("T")
 
 
 class Beginning:
@@ -24,7 +26,7 @@ class Beginning:
         self._contents: Contents = {}
         self._private: dict[str, bytes] = {}
         self._made: dict[Callable[[Storage], Any], tuple[Any, Contents]] = {}
-        self._people: dict[str, tuple[Somebody, Contents]] = {}
+        self._added: dict[str, tuple[Any, Contents]] = {}
 
     def again(self) -> None:
         if self._private != self._held():
@@ -32,7 +34,7 @@ class Beginning:
             keys.create_local(self._folder)
             self._contents, self._private = self._storage.contents(), self._held()
             self._made.clear()
-            self._people.clear()
+            self._added.clear()
         self._storage.put_back(self._contents)
         signing_keys.forget()
         remove_pictures()
@@ -46,14 +48,21 @@ class Beginning:
         return deepcopy(made, {id(self._storage): self._storage})
 
     def joined_by(self, name: str, *, admin: bool = False) -> Somebody:
-        """A user beside what is stored: they are made once, and their rows are added."""
-        if name not in self._people:
+        """A user beside what is stored."""
+        return self.with_added(name, lambda: make.user(name, admin=admin))
+
+    def with_added(self, name: str, made_by: Callable[[], T]) -> T:
+        """What a function makes beside what is stored: it is called once, and its rows are added.
+
+        It is called in empty tables. Rows that are there are replaced by its own.
+        """
+        if name not in self._added:
             stored = self._storage.contents()
             self._storage.put_back(self._contents)
-            made = make.user(name, admin=admin)
-            self._people[name] = made, only_new(self._storage.contents(), self._contents)
+            made = made_by()
+            self._added[name] = made, changed_since(self._contents, self._storage.contents())
             self._storage.put_back(stored)
-        made, rows = self._people[name]
+        made, rows = self._added[name]
         self._storage.add(rows)
         return deepcopy(made)
 
