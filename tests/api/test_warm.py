@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from tests.support.faults.hooks import Around
-from tests.support.proving import more
+from tests.support.proving import fewer, more
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.make import Somebody
 
-ROUNDS = more(100, 1000)
+ROUNDS = more(fewer(50, 100), 1000)
 
 
 class Breaking(Around):

@@ -66,7 +66,7 @@ def test_a_challenge_with_damage_inside(server: Key, user: Key, opened, wrap):
     assert set(survivors(damaged, opened)) <= {TEXT}
 
 
-SIGNATURE_MUTANTS = more(fewer(30, 100), 10_000)
+SIGNATURE_MUTANTS = more(fewer(15, 100), 10_000)
 """Of each pair of a user's key and a server's, and of each kind of damage."""
 
 

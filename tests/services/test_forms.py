@@ -35,7 +35,7 @@ from tests.support.world.releases import beside, forms_in, newer, older, rewrite
 
 ALL = tuple(tables())
 either = pytest.mark.parametrize("other", [newer, older])
-REQUESTED = [*product(sorted(REQUESTS), [newer, older])][:: fewer(9, 1)]
+REQUESTED = [*product(sorted(REQUESTS), [newer, older])][:: fewer(18, 1)]
 """Each request with rows of either form; in a sample every ninth pair."""
 slow = pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes minutes on moto")
 many = pytest.mark.parametrize("large", [*LARGE][:: fewer(4, 1)])
