@@ -79,7 +79,12 @@ _SESSION = frozenset({"tokens"})
 _LOG = frozenset({"action_logs"})
 """What is written of a change, by who can neither change nor remove it; but for a list of
 secrets, whose many rows take a right to write in batches, which is one to remove as well."""
-_SHARED = frozenset({"resources", "holdings", "groups", "memberships", "group_items"})
+_SHARED = frozenset(
+    {
+        *("resources", "folders", "folder_items", "holdings"),
+        *("groups", "memberships", "group_items"),
+    }
+)
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
 
 GROUPS = (
@@ -111,6 +116,16 @@ GROUPS = (
         leaves_answers=True,
     ),
     EndpointGroup(
+        "folders",
+        modules=("folders", "moves"),
+        reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
+        adds=_LOG,
+        changes=frozenset({"users", "settings"}),
+        removes=frozenset({"claims"}),
+        writes=_SESSION | _SHARED | {"operations"},
+        leaves_answers=True,
+    ),
+    EndpointGroup(
         "secrets",
         modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
@@ -122,7 +137,7 @@ GROUPS = (
         modules=("groups", "group_deletion"),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
         adds=_LOG,
-        changes=frozenset({"users"}),
+        changes=frozenset({"users", "settings"}),
         writes=_SESSION | _SHARED | {"claims", "operations"},
         leaves_answers=True,
     ),
@@ -141,10 +156,12 @@ WORKERS = (
     EndpointGroup(
         "sweeper",
         modules=("sweeper",),
-        reads=frozenset({"operations", "users", "groups", "resources"}) | _PROGRESS,
-        changes=frozenset({"users", "resources", "groups"}) | _PROGRESS | OF_SEVERAL_FORMS,
+        reads=frozenset({"operations", "users", "groups", "resources", "folders"}) | _PROGRESS,
+        changes=frozenset({"users", "resources", "folders", "groups"})
+        | _PROGRESS
+        | OF_SEVERAL_FORMS,
         removes=frozenset({"claims"}),
-        writes=frozenset({"holdings", "memberships", "group_items", "operations"}),
+        writes=frozenset({"holdings", "memberships", "group_items", "folder_items", "operations"}),
         scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
+from chalicelib.bodies import formats
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.openpgp import (
-    LONGEST_METADATA,
-    LONGEST_SECRET,
-    message_length,
-    openpgp_message,
-    parsable_metadata,
-)
+from chalicelib.bodies.formats import V5_FIELDS, Metadata, with_own_key
+from chalicelib.bodies.openpgp import LONGEST_SECRET, message_length, openpgp_message
 from chalicelib.bodies.rules import (
     UNSET,
     TakenAs,
@@ -33,7 +29,6 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
-from chalicelib.domain.errors import Invalid
 from chalicelib.domain.resource_types import Format
 
 INVALID = "Could not validate resource data."
@@ -41,7 +36,6 @@ MOST_SECRETS = 10_000
 """Of an update: one for each user with access."""
 
 V4_FIELDS = ("name", "username", "uri", "description")
-V5_FIELDS = ("metadata", "metadata_key_id", "metadata_key_type")
 
 _LONGEST_URI = 1_024
 _LONGEST_DESCRIPTION = 10_000
@@ -79,9 +73,6 @@ _v5_type = _type_of(Format.V5)
 
 
 Message = Annotated[str, not_empty, ascii_only, message_length(LONGEST_SECRET), openpgp_message]
-Metadata = Annotated[
-    str, not_empty, ascii_only, message_length(LONGEST_METADATA), parsable_metadata
-]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -190,21 +181,12 @@ def format_of(members: Mapping[str, Any], own_key_id: str | None) -> Format | No
 
     `own_key_id` is the caller's key, meant where metadata for it names none.
     """
-    members = _with_own_key(members, own_key_id)
-    missing = [name for name in V5_FIELDS if members.get(name) is None]
-    has_v4_fields = any(members.get(name) is not None for name in V4_FIELDS)
-    if len(missing) == len(V5_FIELDS):
-        return Format.V4 if has_v4_fields else None
-    if missing:
-        raise Invalid("Few fields are missing for the V5.")
-    if has_v4_fields:
-        raise Invalid("V4 related fields are not supported for V5.")
-    return Format.V5
+    return formats.format_of(with_own_key(members, own_key_id), V4_FIELDS)
 
 
 def read_creation(draft: Draft[Any], own_key_id: str | None) -> Creation:
     """The body in the format it is in; one that describes nothing lacks a name."""
-    members = _with_default_type(_with_own_key(draft.members, own_key_id))
+    members = _with_default_type(with_own_key(draft.members, own_key_id))
     if format_of(members, own_key_id) is Format.V5:
         return Draft(V5Creation, members).read(INVALID)
     return Draft(V4Creation, members).read(INVALID)
@@ -215,7 +197,7 @@ def read_update(draft: Draft[Any], own_key_id: str | None, stored: Format) -> Up
 
     One that names no type keeps the stored type, unless it changes the format.
     """
-    members = _with_own_key(draft.members, own_key_id)
+    members = with_own_key(draft.members, own_key_id)
     sent = format_of(members, own_key_id)
     if sent not in (None, stored):
         members = _with_default_type(members)
@@ -224,12 +206,6 @@ def read_update(draft: Draft[Any], own_key_id: str | None, stored: Format) -> Up
     if sent is None and stored is Format.V5:
         return Draft(V5Touch, members).read(INVALID)
     return Draft(V4Update, members).read(INVALID)
-
-
-def _with_own_key(members: Mapping[str, Any], own_key_id: str | None) -> Mapping[str, Any]:
-    if members.get("metadata_key_type") == "user_key" and members.get("metadata_key_id") is None:
-        return {**members, "metadata_key_id": own_key_id}
-    return members
 
 
 def _with_default_type(members: Mapping[str, Any]) -> Mapping[str, Any]:

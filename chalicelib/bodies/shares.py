@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, cast
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, read_entry
+from chalicelib.bodies.folders import INVALID as INVALID_FOLDER
 from chalicelib.bodies.resources import INVALID, Message
 from chalicelib.bodies.rules import (
     TakenAs,
@@ -25,7 +26,7 @@ from chalicelib.bodies.rules import (
 from chalicelib.domain.changes import Changed, Given, PermissionChange, SecretFor, Sharing, Taken
 from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
 from chalicelib.domain.ids import UserId, find_uuid
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.permissions import FOLDER, RESOURCE, PermissionType
 
 MOST_PERMISSIONS = 1_000
 MOST_SECRETS = 10_000
@@ -88,31 +89,44 @@ class ShareBody:
 
 
 @dataclass(frozen=True, slots=True)
+class FolderShareBody:
+    permissions: Annotated[list[PermissionRow] | None, meant()] = None
+
+
+@dataclass(frozen=True, slots=True)
 class SimulationBody:
     permissions: Annotated[list[PermissionRow] | None, meant()] = None
 
 
 def read_sharing(draft: Draft[Any]) -> Sharing:
     """Who is given, keeps and loses what, and the secrets of those who gain access."""
-    return Sharing(read_permissions(draft), _secrets(draft))
+    return Sharing(read_permissions(draft, RESOURCE), _secrets(draft))
 
 
-def read_permissions(draft: Draft[Any]) -> list[PermissionChange | Refusal]:
-    """The rows of `permissions`, in order; refuses what is no list of objects."""
+def read_permissions(draft: Draft[Any], kind: str) -> list[PermissionChange | Refusal]:
+    """The rows of `permissions`, in order; refuses what is no list of objects.
+
+    `kind` is of the item they are of, for the words of refusals.
+    """
     no_list = Invalid("The permissions data must be an array.")
     no_numbers = Invalid("The permissions data array keys must be integers.")
     rows = _rows(draft.members.get("permissions"), MOST_PERMISSIONS, no_list, no_numbers)
     if not all(isinstance(row, dict) for row in rows.values()):
         raise no_list
-    return [_permission(at, row) for at, row in rows.items()]
+    return [_permission(kind, at, row) for at, row in rows.items()]
 
 
-def refused(name: str, position: str, errors: FieldErrors) -> Invalid:
-    return Invalid(INVALID, {name: {position: errors}})
+def refused(kind: str, name: str, position: str, errors: FieldErrors) -> Invalid:
+    return invalid(kind, {name: {position: errors}})
 
 
-def _permission(at: str, row: Mapping[str, Any]) -> PermissionChange | Refusal:
-    wrong = partial(refused, "permissions", at)
+def invalid(kind: str, errors: FieldErrors) -> Invalid:
+    """The refusal of a body that shares an item of this kind."""
+    return Invalid(INVALID_FOLDER if kind == FOLDER else INVALID, errors)
+
+
+def _permission(kind: str, at: str, row: Mapping[str, Any]) -> PermissionChange | Refusal:
+    wrong = partial(refused, kind, "permissions", at)
     if row.get("id") is None:
         return _given(at, row, wrong)
     id_ = find_uuid(row["id"])
@@ -146,7 +160,7 @@ def _secrets(draft: Draft[Any]) -> list[SecretFor | Refusal] | Refusal:
 
 
 def _secret(at: str, row: Mapping[str, Any]) -> SecretFor | Refusal:
-    read = read_entry(SharedSecret, row, partial(refused, "secrets", at))
+    read = read_entry(SharedSecret, row, partial(refused, RESOURCE, "secrets", at))
     return read if isinstance(read, Refusal) else SecretFor(UserId(read.user_id), read.data, at)
 
 

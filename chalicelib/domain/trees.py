@@ -232,6 +232,17 @@ class Trees:
         return []
 
 
+def in_cycles(above: Mapping[str, Collection[str]]) -> set[str]:
+    """The folders that may lie in themselves, given in which each lies for anybody."""
+    left = {(child, parent) for child, parents in above.items() for parent in parents}
+    while True:
+        children, parents = {child for child, _ in left}, {parent for _, parent in left}
+        kept = {each for each in left if each[0] in parents and each[1] in children}
+        if kept == left:
+            return children
+        left = kept
+
+
 def _weight(edge: Edge, operator: str) -> tuple[object, ...]:
     """What stands first counts first."""
     return (operator not in edge.users, -len(edge.users), edge.since, edge.child, edge.parent)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import Undisclosed, disclose
-from chalicelib.services.items import resource_lists, resource_updates, resources
-from chalicelib.services.items.resource_lists import HeldPermission, WantedResources
+from chalicelib.services.items import held, resource_lists, resource_updates, resources
+from chalicelib.services.items.held import HeldPermission
+from chalicelib.services.items.resource_lists import WantedResources
 from chalicelib.services.items.resources import SeenResource
-from chalicelib.services.items.trees import OwnTrees
 from chalicelib.services.sharing import permissions
+from chalicelib.services.trees.own import OwnTrees
+from chalicelib.views import items as item_views
 from chalicelib.views import resources as views
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
@@ -65,13 +66,6 @@ _MEMBERS: dict[str, views.Contained] = {
     "tag": views.add_tags,
 }
 """What each contain option adds."""
-_HOLDERS: dict[str, views.ContainedHolders] = {
-    "creator": views.add_creator,
-    "modifier": views.add_modifier,
-    "permissions.user.profile": views.add_permission_users,
-    "permissions.group": views.add_permission_groups,
-}
-"""What each adds of users and groups, which are read when it is known which."""
 
 
 @endpoints.get(
@@ -88,7 +82,7 @@ def index(actor: Actor, query: Query) -> Reply:
     secrets: dict[str, Undisclosed] = {}
     show = _shown(query, trees, secrets)
     found = resource_lists.search(actor, _wanted(query), show, with_secrets=with_secrets)
-    page, pagination = paginate(_sorted(found, query), query)
+    page, pagination = paginate(item_views.in_order(found, query.order), query)
     _count_trees(page, trees)
     _disclose(actor, page, secrets)
     return Reply(_with_holders(page, query), pagination=pagination)
@@ -164,24 +158,6 @@ def _wanted(query: Query) -> WantedResources:
     )
 
 
-def _sorted(found: list[views.ResourceJson], query: Query) -> list[views.ResourceJson]:
-    """The resources in the order asked for; what lacks a field comes before what has it.
-
-    Those that are equal stand in the order of their identifiers, on every page the same.
-    """
-    found.sort(key=itemgetter("id"))
-    for name, descends in reversed(query.order):
-        found.sort(key=_sort_key(name.partition(".")[2]), reverse=descends)
-    return found
-
-
-def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
-    def key(shown: Mapping[str, Any]) -> str:
-        return (shown.get(column) or "").casefold()
-
-    return key
-
-
 def _shown(
     query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed]
 ) -> Callable[[SeenResource, HeldPermission], views.ResourceJson]:
@@ -227,35 +203,10 @@ def _mark(page: Sequence[views.ResourceJson], personal: Collection[str]) -> None
 
 def _with_holders(page: Sequence[views.ResourceJson], query: Query) -> Sequence[views.ResourceJson]:
     """The resources with the users and groups the client asked for, each read once."""
-    members = [add for name, add in _HOLDERS.items() if query.contains(name)]
-    if not members:
-        return page
-    found = permissions.read_holders(_users_in(page, query), _groups_in(page, query))
-    holders = ShownHolders.of(found.users, found.groups)
-    for shown in page:
-        for add in members:
-            add(holders, shown)
+    users = item_views.users_in(page, query.contains)
+    found = permissions.read_holders(users, item_views.groups_in(page, query.contains))
+    item_views.add_holders(page, query.contains, ShownHolders.of(found.users, found.groups))
     return page
-
-
-def _users_in(page: Sequence[views.ResourceJson], query: Query) -> set[UserId]:
-    """The users whom the members asked for show."""
-    users = {shown["created_by"] for shown in page} if query.contains("creator") else set()
-    if query.contains("modifier"):
-        users |= {shown["modified_by"] for shown in page}
-    if query.contains("permissions.user.profile"):
-        users |= _permitted(page, "User")
-    return set(map(UserId, users))
-
-
-def _groups_in(page: Sequence[views.ResourceJson], query: Query) -> set[GroupId]:
-    groups = _permitted(page, "Group") if query.contains("permissions.group") else set()
-    return set(map(GroupId, groups))
-
-
-def _permitted(page: Sequence[views.ResourceJson], aro: str) -> set[str]:
-    held = (each for shown in page for each in shown["permissions"])
-    return {each["aro_foreign_key"] for each in held if each["aro"] == aro}
 
 
 def _changed(actor: Actor, seen: SeenResource) -> views.ChangedResourceJson:
@@ -266,7 +217,7 @@ def _changed(actor: Actor, seen: SeenResource) -> views.ChangedResourceJson:
 
 
 def _strongest(actor: Actor, seen: SeenResource) -> HeldPermission:
-    found = resource_lists.strongest(resource_lists.holders_of(actor), seen.row)
+    found = held.strongest(held.holders_of(actor), seen.row)
     if found is None:
         raise NotFound(resources.MISSING)
     return found

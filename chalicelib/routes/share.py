@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.shares import ShareBody, SimulationBody
+from chalicelib.bodies.shares import FolderShareBody, ShareBody, SimulationBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.ids import FolderId, ResourceId
 from chalicelib.services.sharing import permissions, share_search, shares
 from chalicelib.services.sharing.shares import Simulation
+from chalicelib.services.trees import own
 from chalicelib.services.users import user_lists
+from chalicelib.views import folders as folder_views
 from chalicelib.views import gpgkeys
 from chalicelib.views import permissions as permission_views
 from chalicelib.views import share as views
 from chalicelib.views import users as user_views
+from chalicelib.views.folders import ChildFolderJson
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import PermissionJson
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import search
 from chalicelib.web.query import Options, Query
 from chalicelib.web.route import nothing
+from chalicelib.web.written import written
 
 endpoints = Endpoints(__name__)
 
@@ -100,6 +104,25 @@ def simulate(actor: Actor, resource_id: ResourceId, body: Draft[SimulationBody])
 def share(actor: Actor, resource_id: ResourceId, body: Draft[ShareBody]) -> None:
     """Change who has access to a resource."""
     shares.share(actor, resource_id, body)
+
+
+@endpoints.route(
+    "/share/folder/{folder_id}.json",
+    ("PUT", "POST"),
+    action="FoldersShare.share",
+    access=Access.USER,
+    body=FolderShareBody,
+    ids={"folder_id": "The folder id is not valid."},
+)
+def share_folder(
+    actor: Actor, folder_id: FolderId, body: Draft[FolderShareBody]
+) -> ChildFolderJson:
+    """Change who has access to a folder."""
+    seen = shares.share_folder(actor, folder_id, body)
+    shown = folder_views.child(seen)
+    personal = written(lambda: own.in_one({shown["id"]: seen.row["permissions"]["M"]}))
+    shown["personal"] = bool(personal)
+    return shown
 
 
 def _candidates(actor: Actor, query: Query) -> list[views.CandidateJson]:

@@ -15,7 +15,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import IncludeProjection, KeysOnlyProjection, LocalSecondaryIndex
 
-from chalicelib.domain import clock
+from chalicelib.domain import clock, permissions
 from chalicelib.domain.ids import AcoId, FavoriteId, ResourceId, UserId, new_id
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key, RawRow, TableMeta, TimestampAttribute, table_name
@@ -28,7 +28,7 @@ from chalicelib.tables.users import User
 
 ROOT = "root"
 """The parent of what lies in no folder; a place in the index needs a value."""
-RESOURCE = "Resource"
+RESOURCE, FOLDER = permissions.RESOURCE, permissions.FOLDER
 
 
 class HoldingRow(TypedDict, total=False):
@@ -38,6 +38,7 @@ class HoldingRow(TypedDict, total=False):
     item_id: Text
     kind: Text
     place: Text
+    since: Text
     secret_revision: Text
     secret_modified_by: Text
     favorite_id: Text
@@ -98,6 +99,8 @@ class Holding(Dependent):
     kind = UnicodeAttribute(default=RESOURCE)
     place = UnicodeAttribute(default=ROOT)
     by_place = ByPlace()
+    since = TimestampAttribute(null=True, default_for_new=clock.now)
+    """When the user got the item; moving it changes nothing about that."""
     secret_id = UnicodeAttribute(null=True)
     secret_data = SecretAttribute(null=True)
     secret_created = TimestampAttribute(null=True)

@@ -7,9 +7,9 @@ ends. What differs by kind is said by the kind.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NotRequired
 
-from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
@@ -17,7 +17,7 @@ from chalicelib.domain.ids import AcoId
 from chalicelib.storage.base import Key, TimestampAttribute
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
-from chalicelib.storage.values import Entries, Flag, Text
+from chalicelib.storage.values import Entries, Flag, Text, Texts
 from chalicelib.storage.versioned import Versioned, VersionedRow
 from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
 
@@ -31,6 +31,7 @@ class ItemRow(VersionedRow):
     id: Text
     deleted: Flag
     permissions: Entries[PermissionRow]
+    above: NotRequired[Texts]
     created: Text
     modified: Text
     created_by: Text
@@ -46,6 +47,9 @@ class Item(Versioned):
     id = UnicodeAttribute(hash_key=True)
     deleted = BooleanAttribute(default=False)
     permissions = PermissionsAttribute()
+    above = UnicodeSetAttribute(null=True)
+    """Folders it lies in for somebody, but for those that one user alone may have: all there are,
+    and maybe some where it does not lie any more."""
     created = TimestampAttribute()
     modified = ModifiedAttribute()
     created_by = UnicodeAttribute()
@@ -69,6 +73,7 @@ class Item(Versioned):
         return [
             cls.deleted.set(True),
             cls.permissions.set({}),
+            cls.above.remove(),
             cls.modified.set(clock.now()),
             cls.version.add(1),
         ]

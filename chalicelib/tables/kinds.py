@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage.base import Key
+from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.items import Item, key_of
 from chalicelib.tables.resources import Resource
 
-SHIPPED: tuple[type[Item], ...] = (Resource,)
+SHIPPED: tuple[type[Item], ...] = (Resource, Folder)
 """A kind is known once its module is loaded, so all are loaded here."""
 
 

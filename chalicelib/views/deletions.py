@@ -7,15 +7,20 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.items.resources import SeenResource
+from chalicelib.tables.folders import Folder
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.items import Item
 from chalicelib.tables.resources import Resource
+from chalicelib.views import folders as folder_views
 from chalicelib.views import group_briefs
 from chalicelib.views import groups as group_views
+from chalicelib.views import permissions as permission_views
 from chalicelib.views import resources as resource_views
+from chalicelib.views.folders import FolderJson
 from chalicelib.views.group_briefs import GroupJson
 from chalicelib.views.groups import DetailedGroupJson
 from chalicelib.views.holders import ShownHolders
+from chalicelib.views.permissions import PermissionJson
 from chalicelib.views.resources import PlainResourceJson, ResourceJson
 
 _MEMBERS = (group_views.MEMBERS, group_views.MEMBER, group_views.MEMBER_PROFILE)
@@ -30,9 +35,14 @@ class UnmanagedJson(TypedDict):
     sole_manager: list[DetailedGroupJson]
 
 
+class UnownedFoldersJson(TypedDict):
+    sole_owner: list[FolderJson]
+
+
 class CausesJson(TypedDict):
     groups: NotRequired[UnmanagedJson]
     resources: NotRequired[UnownedJson]
+    folders: NotRequired[UnownedFoldersJson]
 
 
 class BlockedJson(TypedDict):
@@ -57,8 +67,14 @@ def _causes(found: Obstacles) -> CausesJson:
     causes: CausesJson = {}
     if found.groups.groups:
         causes["groups"] = {"sole_manager": group_views.listed(found.groups, _MEMBERS)}
+    holders = ShownHolders.of(found.holders.users, found.holders.groups)
+    if folders := [item for item in found.items if isinstance(item, Folder)]:
+        unowned = [folder_views.unowned(row) for row in folders]
+        for each in unowned:
+            each["personal"] = each["id"] in found.personal
+            _add_holders(each["permissions"], holders)
+        causes["folders"] = {"sole_owner": unowned}
     if resources := _resources(found.items):
-        holders = ShownHolders.of(found.holders.users, found.holders.groups)
         owned = [_owned(row, holders) for row in resources]
         for shown in owned:
             shown["personal"] = shown["id"] in found.personal
@@ -73,9 +89,13 @@ def _resources(found: Sequence[Item]) -> list[Resource]:
 def _owned(row: Resource, holders: ShownHolders) -> ResourceJson:
     shown = resource_views.resource(_in_no_folder(row))
     resource_views.add_permissions(_in_no_folder(row), shown)
-    resource_views.add_permission_users(holders, shown)
-    resource_views.add_permission_groups(holders, shown)
+    _add_holders(shown["permissions"], holders)
     return shown
+
+
+def _add_holders(permissions: list[PermissionJson], holders: ShownHolders) -> None:
+    permission_views.add_users(permissions, holders.with_profile)
+    permission_views.add_groups(permissions, holders.groups)
 
 
 def _plain(row: Resource) -> PlainResourceJson:

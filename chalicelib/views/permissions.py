@@ -6,17 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, NotRequired, TypedDict
 
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables.items import ItemRow
 from chalicelib.tables.permissions import PermissionRow
-from chalicelib.tables.resources import ResourceRow
 from chalicelib.views.group_briefs import GroupJson
 from chalicelib.views.holders import HolderJson
 from chalicelib.views.shapes import Moment, Shape, Uuid
 from chalicelib.views.users import UserJson
 
+Aco = Literal["Resource", "Folder"]
+
 
 class PermissionJson(TypedDict):
     id: Uuid
-    aco: Literal["Resource"]
+    aco: Aco
     aco_foreign_key: Uuid
     aro: Literal["User", "Group"]
     aro_foreign_key: Uuid
@@ -31,11 +33,13 @@ _TYPES = {str(int(each)): int(each) for each in PermissionType}
 """By what is stored: a list has thousands, and to look one up is quicker than to read a number."""
 
 
-def permission_of(item_id: str, holder: str, entry: PermissionRow) -> PermissionJson:
+def permission_of(
+    item_id: str, holder: str, entry: PermissionRow, aco: Aco = "Resource"
+) -> PermissionJson:
     """One entry of an item's access list."""
     return {
         "id": entry["id"]["S"],
-        "aco": "Resource",
+        "aco": aco,
         "aco_foreign_key": item_id,
         "aro": entry["aro"]["S"],
         "aro_foreign_key": holder,
@@ -45,9 +49,9 @@ def permission_of(item_id: str, holder: str, entry: PermissionRow) -> Permission
     }
 
 
-def permissions_of(row: ResourceRow) -> list[PermissionJson]:
+def permissions_of(row: ItemRow, aco: Aco = "Resource") -> list[PermissionJson]:
     item_id, entries = row["id"]["S"], row["permissions"]["M"].items()
-    return [permission_of(item_id, holder, entry["M"]) for holder, entry in entries]
+    return [permission_of(item_id, holder, entry["M"], aco) for holder, entry in entries]
 
 
 def add_users(

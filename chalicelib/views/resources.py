@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal, NotRequired, TypedDict
 
 from chalicelib.dialect import dialect
@@ -10,16 +10,15 @@ from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.access.disclosure import Disclosed
 from chalicelib.services.items.resources import SeenResource
-from chalicelib.storage.values import Map
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.permissions import PermissionRow
 from chalicelib.tables.resources import ResourceRow
 from chalicelib.views import favorites as favorite_views
-from chalicelib.views import permissions as permission_views
 from chalicelib.views import resource_types as type_views
 from chalicelib.views import secrets as secret_views
 from chalicelib.views.favorites import FavoriteJson
 from chalicelib.views.holders import ShownHolders
+from chalicelib.views.items import is_of_a_user
 from chalicelib.views.permissions import PermissionJson, permission_of, permissions_of
 from chalicelib.views.resource_types import ResourceTypeJson
 from chalicelib.views.secrets import SecretJson
@@ -78,10 +77,6 @@ Contained = Callable[[SeenResource, ResourceJson], None]
 """Adds a member that a client asked for to a resource."""
 
 
-ContainedHolders = Callable[[ShownHolders, ResourceJson], None]
-"""Adds users or groups that a client asked for to a resource."""
-
-
 def resource(seen: SeenResource) -> ResourceJson:
     """A resource with what all clients need of it, in the members of its format."""
     row = seen.row
@@ -97,7 +92,7 @@ def resource(seen: SeenResource) -> ResourceJson:
         "created_by": row["created_by"]["S"],
         "modified_by": row["modified_by"]["S"],
         "folder_parent_id": None if place == ROOT else place,
-        "personal": len(permissions) == 1 and _is_of_a_user(permissions),
+        "personal": is_of_a_user(permissions),
     }
     if "metadata" in row:
         shown["metadata"] = row["metadata"]["S"]
@@ -169,20 +164,6 @@ def add_tags(_: SeenResource, shown: ResourceJson) -> None:
 
 def add_permissions(seen: SeenResource, shown: ResourceJson) -> None:
     shown["permissions"] = permissions_of(seen.row)
-
-
-def add_permission_users(holders: ShownHolders, shown: ResourceJson) -> None:
-    permission_views.add_users(shown["permissions"], holders.with_profile)
-
-
-def add_permission_groups(holders: ShownHolders, shown: ResourceJson) -> None:
-    permission_views.add_groups(shown["permissions"], holders.groups)
-
-
-def _is_of_a_user(permissions: Mapping[str, Map[PermissionRow]]) -> bool:
-    """Whether the only holder is a user, who then has it in their own tree alone."""
-    [only] = permissions.values()
-    return only["M"]["aro"]["S"] == "User"
 
 
 def _text(row: ResourceRow, name: Literal["name", "username", "uri", "description"]) -> str | None:

@@ -80,6 +80,7 @@ def for_users() -> SettingsJson:
         "locale": {**_plugin(), **_locales()},
         "resourceTypes": _plugin(),
         "totpResourceTypes": _plugin(),
+        "folders": _plugin(),
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},
         "previewPassword": {"enabled": True},

@@ -49,6 +49,8 @@ class Options:
     aliases: Mapping[str, str] = field(default_factory=dict)
     """Other names clients use for members of `contains`."""
     filters: Mapping[str, Filter] = field(default_factory=dict)
+    flags: frozenset[str] = frozenset()
+    """Names of 0 and 1 that stand by themselves."""
     sortable: tuple[str, ...] | None = None
     """`Model.field` names; with `None` sort and order are passed over."""
     default_order: Order = ()
@@ -63,6 +65,8 @@ class Query:
     spoken_of: frozenset[str] = frozenset()
     """Members the client asked for, or said that it does not want."""
     filters: Mapping[str, Any] = field(default_factory=dict)
+    flags: frozenset[str] = frozenset()
+    """Those that are set."""
     order: Order = ()
     limit: int | None = None
     page: int = 1
@@ -96,6 +100,7 @@ def read_query(options: Options, parameters: Parameters) -> Query:
         contained=_contained(options, spoken),
         spoken_of=frozenset(spoken),
         filters=_filters(options, sent),
+        flags=_flags(options, sent),
         order=_order(options, sent),
         limit=limit,
         page=page,
@@ -197,6 +202,15 @@ def _filters(options: Options, sent: Sent) -> dict[str, Any]:
         for name, kind in options.filters.items()
         if name in plain or name in listed
     }
+
+
+def _flags(options: Options, sent: Sent) -> frozenset[str]:
+    """The flags that are set, each by the last that is sent of it."""
+    values = {path: value for path, value in sent if path[0] in options.flags}
+    for (name, *inside), value in values.items():
+        if inside or value.lower() not in BOOLEANS:
+            raise Invalid(f'Invalid {name}. "{value}" is not a valid value; it takes 0 and 1.')
+    return frozenset(name for (name,), value in values.items() if BOOLEANS[value.lower()])
 
 
 def _old_filters(sent: Sent) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -145,6 +145,7 @@ LEFT_OUT = {
     "GroupsUpdate.dryRun",
     "GroupsDelete.delete",
     "Share.share",
+    "FoldersShare.share",
     "Share.dryRun",
 }
 """Actions whose body has no member that is always needed."""

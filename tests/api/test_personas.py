@@ -60,7 +60,8 @@ def asked_by(persona: Persona, request: Request, route: Route) -> Request:
 
 def about_nothing(request: Request) -> Request:
     """The same request about what does not exist."""
-    return replace(request, ids={name: new_id() for name in request.ids})
+    kind = {name: each for name, each in request.ids.items() if name == "model"}
+    return replace(request, ids={**dict.fromkeys(request.ids, new_id()), **kind})
 
 
 def outcome(response: Response, *, has_done: bool) -> str:

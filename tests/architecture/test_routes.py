@@ -72,6 +72,8 @@ NAMED_WITHOUT_ID = {
     *("ResourceTypesView.view", "ResourceTypesUpdate.update", "ResourceTypesDelete.delete"),
     *("CommentsView.view", "CommentsAdd.addPost", "CommentsUpdate.update"),
     *("GroupsIndex.index", "GroupsView.view", "GroupsUpdate.dryRun"),
+    *("FoldersIndex.index", "FoldersCreate.create", "FoldersView.view", "FoldersUpdate.update"),
+    *("FoldersDelete.delete", "FoldersRelationsMove.move", "FoldersShare.share"),
     *("CommentsDelete.delete", "FavoritesAdd.add", "FavoritesDelete.delete"),
 }
 """Actions the catalogue names only."""
@@ -100,7 +102,8 @@ MAKE_NOTHING = {
     **dict.fromkeys(
         (
             *("/roles/{role_id}.json", "/account/settings/locales.json"),
-            "/self-registration/settings.json",
+            *("/self-registration/settings.json", "/folders/{folder_id}.json"),
+            *("/move/{model}/{item}.json", "/share/folder/{folder_id}.json"),
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),

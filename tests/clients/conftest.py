@@ -89,3 +89,17 @@ def visit(client_python: Callable[[str], Path]) -> Callable[..., Any]:
         return json.loads(done.stdout.splitlines()[-1])
 
     return run
+
+
+@pytest.fixture(scope="module")
+def python_api_visit(
+    served: Any, people: Any, visit: Callable[..., Any], keyring: Callable[..., Path]
+) -> Callable[[str, str], Any]:
+    """A visit of somebody by passbolt-python-api, with their own key in nobody else's keyring."""
+
+    def run(name: str, script: str) -> Any:
+        key = people[name].key
+        configuration = {"PASSBOLT": {"SERVER": served.url, "USER_FINGERPRINT": key.fingerprint}}
+        return visit("passbolt-python-api", script, configuration, keyring(key))
+
+    return run

@@ -6,33 +6,21 @@ import pytest
 
 
 @pytest.fixture(scope="module")
-def visit_of(served, people, visit, keyring):
-    """A visit of somebody with their own key, which is in nobody else's keyring."""
-
-    def run(name, script):
-        key = people[name].key
-        configuration = {"PASSBOLT": {"SERVER": served.url, "USER_FINGERPRINT": key.fingerprint}}
-        return visit("passbolt-python-api", script, configuration, keyring(key))
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def given(visit_of):
+def given(python_api_visit):
     """What the client saw when Ada shared."""
-    return visit_of("ada", "python_api_gives.py")
+    return python_api_visit("ada", "python_api_gives.py")
 
 
-def test_a_user_decrypts_what_was_shared_with_them_and_changed_since(given, visit_of):
-    assert visit_of("betty", "python_api_receives.py") == {"for betty": "second"}
+def test_a_user_decrypts_what_was_shared_with_them_and_changed_since(given, python_api_visit):
+    assert python_api_visit("betty", "python_api_receives.py") == {"for betty": "second"}
 
 
-def test_a_member_decrypts_what_was_shared_with_their_group(given, visit_of):
-    assert visit_of("carol", "python_api_receives.py") == {"for the crew": "of the crew"}
+def test_a_member_decrypts_what_was_shared_with_their_group(given, python_api_visit):
+    assert python_api_visit("carol", "python_api_receives.py") == {"for the crew": "of the crew"}
 
 
-def test_the_giver_still_decrypts_all_of_it(given, visit_of):
-    assert visit_of("ada", "python_api_receives.py") == {
+def test_the_giver_still_decrypts_all_of_it(given, python_api_visit):
+    assert python_api_visit("ada", "python_api_receives.py") == {
         "own": "nobody else's",
         "for betty": "second",
         "for the crew": "of the crew",

@@ -20,7 +20,7 @@ from tests.support.faults.trials import Ask, Trial
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
-from tests.support.world import groups, make, shares
+from tests.support.world import folders, groups, make, shares
 from tests.support.world.resources import path, secrets
 
 READ = PermissionType.READ
@@ -56,6 +56,11 @@ REPEATED = {
     "POST /users/register.json": 403,
     "PUT /resource-types/{resource_type_id}.json": 400,
     "PUT /share/resource/{resource_id}.json": 400,
+    **dict.fromkeys(
+        ("PUT /share/folder/{folder_id}.json", "POST /share/folder/{folder_id}.json"), 400
+    ),
+    "DELETE /folders/{folder_id}.json": 404,
+    "DELETE /folders/{folder_id}.json?cascade=1": 404,
 }
 """What is answered to a request that was done already, where it is not done again."""
 
@@ -167,7 +172,37 @@ def departing_from_thousands_of_items(tenant: Tenant) -> Ask:
     return lambda: tenant.ada.client.delete(f"/users/{who.id}.json")
 
 
+def moving(tenant: Tenant) -> Ask:
+    """An item of a team goes into a folder of theirs."""
+    team = make.group(tenant.ada, *make.crowd(MANY))
+    item, work = make.resource(team), make.folder(team)
+    return lambda: folders.move(tenant.ada, "resource", item, work)
+
+
+def moving_a_folder(tenant: Tenant) -> Ask:
+    team = make.group(tenant.ada, *make.crowd(MANY))
+    drafts, work = make.folder(team), make.folder(team)
+    return lambda: folders.move(tenant.ada, "folder", drafts, work)
+
+
+def giving_a_folder(tenant: Tenant) -> Ask:
+    """A team is given a folder with an item of theirs in it."""
+    team = make.group(tenant.ada, *make.crowd(MANY))
+    item, own = make.resource(team), make.folder(tenant.ada)
+    assert folders.move(tenant.ada, "resource", item, own).status == 200
+    return lambda: folders.share(tenant.ada, own, shares.add(team))
+
+
+def deleting_a_folder(tenant: Tenant) -> Ask:
+    """It goes with all that a team has in it."""
+    team = make.group(tenant.ada, *make.crowd(MANY))
+    item, work = make.resource(team), make.folder(team)
+    assert folders.move(tenant.ada, "resource", item, work).status == 200
+    return lambda: tenant.ada.client.delete(f"/folders/{work}.json?cascade=1")
+
+
 LARGE = (
+    *(moving, moving_a_folder, giving_a_folder, deleting_a_folder),
     *(sharing, unsharing, adding_users, renewing, deleting),
     *(founding, joining, leaving, disbanding, departing),
 )

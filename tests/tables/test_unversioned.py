@@ -13,6 +13,7 @@ from chalicelib.storage.operations import Change
 from chalicelib.storage.transaction import Transaction
 from chalicelib.storage.versioned import Versioned
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.resources import Resource
@@ -25,9 +26,10 @@ UNVERSIONED = {
     },
     "groups": set(),
     "resources": set(),
+    "folders": set(),
 }
 PROTOCOL = set(Versioned.get_attributes()) - {"version"}
-VERSIONED = [User, Group, Resource]
+VERSIONED = [User, Group, Resource, Folder]
 EVERY_ATTRIBUTE = [
     pytest.param(table, name, id=f"{table.__name__}-{name}")
     for table in VERSIONED

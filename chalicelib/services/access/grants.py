@@ -37,10 +37,11 @@ def require(
         raise Forbidden(denied)
     if permission.aro_id == actor.id:
         return Grant((item.is_unchanged(),))
-    return Grant((item.is_unchanged(), *_belongs_to(actor, GroupId(permission.aro_id))))
+    return Grant((item.is_unchanged(), *belongs_to(actor, GroupId(permission.aro_id))))
 
 
-def _belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
+def belongs_to(actor: Actor, group_id: GroupId) -> Iterator[Check]:
+    """Checks that the actor belongs to a group still."""
     yield User.belongs_to(actor.id, group_id, actor.lock)
     if actor.lock is not None and not actor.lock.is_committed:
         yield parts.is_not_committed(actor.lock.operation)

@@ -20,12 +20,13 @@ from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services.access import memberships
 from chalicelib.services.groups.group_lists import Found, SeenGroup
-from chalicelib.services.items import trees
 from chalicelib.services.sharing.permissions import Holders, read_holders
+from chalicelib.services.trees import own
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.storage.reading import Rows
+from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.items import Item, among
@@ -101,6 +102,9 @@ class Departure:
                 tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
+            if item_id in fates.deleted:
+                for folder_id in item.above or ():
+                    tx.then_delete(FolderItem.of(folder_id, item_id))
 
     def _fates(self, items: Items) -> Fates:
         """What becomes of items once they have been handed over."""
@@ -188,7 +192,7 @@ def obstacles(
     users |= {UserId(member.user_id) for _, members in groups for member in members}
     holders = {group for each in lists for group in memberships.group_holders(each)}
     found = read_holders(users, holders)
-    personal = trees.in_one({item.id: item.serialize()["permissions"]["M"] for item in blocking})
+    personal = own.in_one({item.id: item.serialize()["permissions"]["M"] for item in blocking})
     return Obstacles(blocking, found, _detailed(groups, found), lonely, personal)
 
 

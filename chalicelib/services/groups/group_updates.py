@@ -26,6 +26,8 @@ from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.services.groups import group_members, groups
 from chalicelib.services.groups.group_lists import MISSING, Found, require_id
 from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
+from chalicelib.services.trees import arrivals
+from chalicelib.services.trees.arrivals import Arrival
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
@@ -183,17 +185,20 @@ def _write(
     members: Roster,
     given: Mapping[UserId, Gains],
 ) -> None:
+    gained = {user_id: [*gains] for user_id, gains in given.items() if gains}
+    arrival = arrivals.placed(actor, gained, stored.items.values())
     with Change(stored.group, changed) as tx:
         tx.require(_may_change(actor))
         _claim(tx, stored.group, changed)
         tx.create(ActionLog.of(changed.id, "Groups.updated", actor.id, actor.caller))
         for user_id, belonging in members.items():
             _write_member(tx, stored, user_id, belonging)
-            _give(tx, actor, stored, user_id, given.get(user_id, {}))
+            _give(tx, actor, stored, user_id, given.get(user_id, {}), arrival)
         for user_id in stored.members.keys() - members.keys():
             group_members.erase(tx, stored.id, stored.users[user_id])
             for item_id in unreached(stored.items, stored.users[user_id], stored.id):
                 tx.then_delete(Holding.of(user_id, item_id))
+        arrival.write(tx, raised=[stored.id])
 
 
 def _write_member(tx: Change, stored: _Stored, user_id: UserId, belonging: Belonging) -> None:
@@ -218,8 +223,11 @@ def _claim(tx: Change, before: Group, after: Group) -> None:
         tx.create(new, otherwise=Invalid(INVALID, {"name": groups.TAKEN}))
 
 
-def _give(tx: Change, actor: Actor, stored: _Stored, user_id: UserId, gains: Gains) -> None:
+def _give(
+    tx: Change, actor: Actor, stored: _Stored, user_id: UserId, gains: Gains, arrival: Arrival
+) -> None:
     """Let a user who joins hold what they gain, each with the secret of it, where it has one."""
     for item_id, data in gains.items():
-        item = stored.items[item_id]
-        tx.then_put(Holding(user_id, item_id, kind=item.kind, **item.new_secret(data, actor.id)))
+        item, place = stored.items[item_id], arrival.place(item_id, user_id)
+        secret = item.new_secret(data, actor.id)
+        tx.then_put(Holding(user_id, item_id, kind=item.kind, place=place, **secret))

@@ -1,1 +1,1 @@
-"""Resources with their secrets, favorites and comments: stored, changed, listed."""
+"""Folders, and resources with their secrets, favorites and comments: stored, listed, moved."""

@@ -15,6 +15,8 @@ from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.domain.resource_types import Format
 from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.metadata.metadata_settings import MetadataSettings
+from chalicelib.services.trees import parents
+from chalicelib.services.trees.parents import Parent
 from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
@@ -35,14 +37,14 @@ _DELETED_TYPE = {"resource_type_is_not_soft_deleted": "The resource type should 
 _NO_DEPRECATED_TYPE = {
     "isNotV5PasswordStringType": "It is not allowed to create v5-password-string resource types."
 }
-_NO_FOLDER = {"folder_exists": "The folder parent does not exist."}
+NO_FOLDER = {"folder_exists": "The folder parent does not exist."}
 _NO_NAME = {"_required": "A name is required."}
 _NO_DOWNGRADE = {
     "v5_to_v4_downgrade_allowed": (
         "The settings selected by your administrator prevent from downgrading resource type."
     )
 }
-_NO_UPGRADE = {
+NO_UPGRADE = {
     "v4_to_v5_upgrade_allowed": (
         "The settings selected by your administrator prevent from upgrading v4 to v5."
     )
@@ -59,23 +61,29 @@ def own_key(actor: Actor) -> list[Key]:
     return [] if actor.gpgkey_id is None else [Gpgkey.by_id(actor.gpgkey_id)]
 
 
-def read_creation(actor: Actor, draft: Draft[Any], rows: Rows) -> bodies.Creation:
+def read_creation(
+    actor: Actor, draft: Draft[Any], rows: Rows
+) -> tuple[bodies.Creation, Parent | None]:
     """Return the body of a creation, in a format and of a type that may be created.
 
-    `rows` has the types, the metadata settings and the actor's key.
+    With it the folder it is put into. `rows` has the types, the metadata settings, the actor's
+    key and the folder.
     """
     settings = metadata_settings.of(rows)
     _require_creatable(bodies.format_of(draft.members, actor.gpgkey_id), settings)
     body = bodies.read_creation(draft, actor.gpgkey_id)
     errors = _type_errors(rows, body.resource_type_id)
     if body.resource_type_id == resource_types.V5_PASSWORD_STRING.id:
-        errors = _merged(errors, {"resource_type_id": _NO_DEPRECATED_TYPE})
+        errors = merged(errors, {"resource_type_id": _NO_DEPRECATED_TYPE})
     if isinstance(body, bodies.V5Creation):
-        errors |= item_metadata.errors(body, _gpgkey(actor, rows), settings)
-    if body.folder_parent_id is not None:
-        errors["folder_parent_id"] = _NO_FOLDER
+        errors |= item_metadata.errors(
+            body, gpgkey_of(actor, rows), settings, item_metadata.OF_A_RESOURCE
+        )
+    parent = parents.find(actor, body.folder_parent_id, rows, no_folder=NO_FOLDER)
+    if parent is not None and not isinstance(parent, Parent):
+        errors["folder_parent_id"] = parent
     refuse_if(errors)
-    return body
+    return body, parent if isinstance(parent, Parent) else None
 
 
 def update_errors(
@@ -85,12 +93,14 @@ def update_errors(
     settings = metadata_settings.of(rows)
     errors = _type_errors(rows, changed.resource_type_id)
     if isinstance(body, bodies.V5Update):
-        own = _gpgkey(actor, rows)
-        errors |= item_metadata.errors(body, own, settings, shared_item=stored)
+        own = gpgkey_of(actor, rows)
+        errors |= item_metadata.errors(
+            body, own, settings, item_metadata.OF_A_RESOURCE, shared_item=stored
+        )
     if changed.is_v5 and not stored.is_v5 and not settings.allow_v4_v5_upgrade:
-        errors = _merged(errors, {"metadata": _NO_UPGRADE})
+        errors = merged(errors, {"metadata": NO_UPGRADE})
     if stored.is_v5 and not changed.is_v5:
-        errors = _merged(errors, _downgrade_errors(changed, settings))
+        errors = merged(errors, _downgrade_errors(changed, settings))
     return errors
 
 
@@ -137,11 +147,11 @@ def _downgrade_errors(changed: Resource, settings: MetadataSettings) -> Errors:
     return errors
 
 
-def _merged(errors: Errors, more: Errors) -> Errors:
+def merged(errors: Errors, more: Errors) -> Errors:
     """Both, where the same field may break rules of either."""
     together = {name: {**errors.get(name, {}), **broken} for name, broken in more.items()}
     return {**errors, **together}
 
 
-def _gpgkey(actor: Actor, rows: Rows) -> Gpgkey | None:
+def gpgkey_of(actor: Actor, rows: Rows) -> Gpgkey | None:
     return None if actor.gpgkey_id is None else rows.find(Gpgkey, actor.gpgkey_id)

@@ -17,6 +17,7 @@ from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import resource_rules
 from chalicelib.services.items.resources import Loaded, SeenResource, describe, load, stamp
 from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.trees import places
 from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
@@ -53,7 +54,7 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
     secrets = _secrets(actor, body, changed.secret_revision)
     log = ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller)
     _write(actor, loaded, changed, secrets, members, grant, log)
-    holding = _renewed(loaded.seen.holding, secrets.get(actor.id))
+    holding = _renewed(places.settled(actor.id, loaded.seen.holding), secrets.get(actor.id))
     users = people.among(rows, [key.hash_key for key in shown])
     return SeenResource(changed.row, holding, users).disclosed_by(log)
 

@@ -24,6 +24,7 @@ from chalicelib.services.access.disclosure import Disclosed, Undisclosed
 from chalicelib.services.items import resource_rules
 from chalicelib.services.items.resource_rules import TYPES
 from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.trees import parents, places
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
@@ -31,6 +32,7 @@ from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.permissions import Permission
@@ -101,7 +103,8 @@ def load(
 
 def view(actor: Actor, resource_id: ResourceId) -> SeenResource:
     """Return a resource the actor may see."""
-    return load(actor, resource_id).seen
+    seen = load(actor, resource_id).seen
+    return seen._replace(holding=places.settled(actor.id, seen.holding))
 
 
 def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
@@ -112,8 +115,9 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
     not at all. So is the type it has: none that was deleted meanwhile.
     """
     own_key = resource_rules.own_key(actor)
-    rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *own_key])
-    body = resource_rules.read_creation(actor, draft, rows)
+    keys = [*own_key, *parents.keys(draft.members.get("folder_parent_id"))]
+    rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *keys])
+    body, parent = resource_rules.read_creation(actor, draft, rows)
     creator = rows.find(User, actor.id)
     if creator is None:
         raise Stale
@@ -125,6 +129,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
         tx.makes(resource.id)
         tx.require(User.may_be_given(actor.id, rows.lock(creator.key)))
         resource_rules.require_live_type(tx, resource)
+        if parent is not None:
+            parent.receive(tx, resource, holding)
         tx.create(resource)
         tx.create(holding)
         tx.create(log)
@@ -160,6 +166,8 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
             tx.then_delete(Holding.of(user_id, resource_id))
         for group_id in groups:
             tx.then_delete(GroupItem.of(group_id, resource_id))
+        for folder_id in resource.above or ():
+            tx.then_delete(FolderItem.of(folder_id, resource_id))
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
 
 
@@ -208,6 +216,7 @@ def _deleted(actor: Actor, resource: Resource) -> Resource:
     deleted = resource.copy()
     deleted.deleted = True
     deleted.permissions = {}
+    deleted.above = None
     deleted.live_type_id = deleted.username = deleted.uri = deleted.description = None
     stamp(actor, deleted)
     return deleted

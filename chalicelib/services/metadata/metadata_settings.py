@@ -15,6 +15,8 @@ class MetadataSettings:
 
     allow_creation_of_v5_resources: bool = False
     allow_creation_of_v4_resources: bool = True
+    allow_creation_of_v5_folders: bool = False
+    allow_creation_of_v4_folders: bool = True
     allow_v5_v4_downgrade: bool = False
     allow_v4_v5_upgrade: bool = False
     allow_usage_of_personal_keys: bool = True

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import refused
+from chalicelib.bodies.shares import invalid, refused
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Changed, Given, PermissionChange, Taken, due
-from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
+from chalicelib.domain.errors import FieldErrors, Refusal
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.permissions import Permission
@@ -59,47 +58,52 @@ def holders(changes: Changes, aro: str) -> set[str]:
     return {each.holder for each in changes if isinstance(each, Given) and each.aro == aro}
 
 
-def changed(permissions: Permissions, changes: Changes, candidates: Candidates) -> Permissions:
-    """Return the access list after all changes; refuse at the first that cannot be applied.
+def changed(
+    kind: str, permissions: Permissions, changes: Changes, candidates: Candidates
+) -> Permissions:
+    """Return the access list of an item of this kind after all changes.
 
+    It is refused at the first that cannot be applied.
     An owner is left at the end: not necessarily in between.
     """
     after = dict(permissions)
     for change in changes:
         if isinstance(change, Refusal):
             raise change
-        _apply(after, change, candidates)
+        _apply(kind, after, change, candidates)
     if not any(each.type is PermissionType.OWNER for each in after.values()):
-        raise Invalid(INVALID, {_ROWS: _NO_OWNER})
+        raise invalid(kind, {_ROWS: _NO_OWNER})
     if len(after) > MOST_HOLDERS:
-        raise Invalid(INVALID, {_ROWS: _TOO_MANY})
+        raise invalid(kind, {_ROWS: _TOO_MANY})
     return after
 
 
-def _apply(after: dict[str, Permission], change: PermissionChange, candidates: Candidates) -> None:
+def _apply(
+    kind: str, after: dict[str, Permission], change: PermissionChange, candidates: Candidates
+) -> None:
     if isinstance(change, Given):
-        _give(after, change, candidates)
+        _give(kind, after, change, candidates)
         return
-    held = _held(after.values(), change)
+    held = _held(kind, after.values(), change)
     if isinstance(change, Taken):
         del after[held.aro_id]
     elif change.type is not None and (wanted := due(change.type)) is not held.type:
         after[held.aro_id] = held.changed_to(wanted)
 
 
-def _held(permissions: Iterable[Permission], change: Changed | Taken) -> Permission:
+def _held(kind: str, permissions: Iterable[Permission], change: Changed | Taken) -> Permission:
     """The permission that a change is of."""
     for each in permissions:
         if each.id == change.permission_id:
             return each
-    raise refused(_ROWS, change.position, _NO_PERMISSION)
+    raise refused(kind, _ROWS, change.position, _NO_PERMISSION)
 
 
-def _give(after: dict[str, Permission], given: Given, candidates: Candidates) -> None:
+def _give(kind: str, after: dict[str, Permission], given: Given, candidates: Candidates) -> None:
     errors = dict(candidates.refusal(given) or {})
     if given.holder in after:
         errors |= _TWICE
     if errors:
-        raise refused(_ROWS, given.position, errors)
+        raise refused(kind, _ROWS, given.position, errors)
     now = clock.now()
     after[given.holder] = Permission(new_id(), given.aro, given.holder, given.type, now, now)

@@ -7,30 +7,43 @@ from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import ShareBody, SimulationBody, read_permissions, read_sharing
+from chalicelib.bodies.shares import (
+    FolderShareBody,
+    ShareBody,
+    SimulationBody,
+    read_permissions,
+    read_sharing,
+)
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
-from chalicelib.domain.ids import GroupId, ItemId, ResourceId, UserId
+from chalicelib.domain.ids import FolderId, GroupId, ItemId, ResourceId, UserId
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.access import memberships
+from chalicelib.services.access import grants, memberships
 from chalicelib.services.access.memberships import Members
+from chalicelib.services.items import folders
+from chalicelib.services.items.folders import SeenFolder
 from chalicelib.services.items.resources import load
+from chalicelib.services.metadata.item_metadata import is_private
 from chalicelib.services.sharing import access_lists
 from chalicelib.services.sharing.access_lists import Candidates, Permissions
+from chalicelib.services.trees import arrivals, places
+from chalicelib.services.trees.arrivals import Arrival
 from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.holdings import FOLDER, Holding
 from chalicelib.tables.items import Item
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
+_NO_SHARE_OF_FOLDER = "You are not allowed to update the permissions of this folder."
 DENIED = "You are not authorized to share this resource."
 _ACCESS_DENIED = {"resource_id": {"has_resource_access": "Access denied."}}
 _SECOND = "A secret exists already for this user and resource."
@@ -72,7 +85,7 @@ class _Plan:
 def simulate(actor: Actor, resource_id: ResourceId, draft: Draft[SimulationBody]) -> Simulation:
     """Say what a share with these permissions would do, and do nothing."""
     resource, grant = shareable(actor, resource_id)
-    plan = _plan(resource, grant, Sharing(read_permissions(draft)))
+    plan = _plan(resource, grant, Sharing(read_permissions(draft, resource.kind)))
     had, has = plan.had_access, plan.has_access
     return Simulation(added=sorted(has - had), removed=sorted(had - has))
 
@@ -81,6 +94,20 @@ def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> Non
     """Change who has access, with a secret for exactly those who gain it."""
     resource, grant = shareable(actor, resource_id)
     apply(actor, resource, grant, read_sharing(draft))
+
+
+def share_folder(actor: Actor, folder_id: FolderId, draft: Draft[FolderShareBody]) -> SeenFolder:
+    """Change who has a folder; what lies in it stays whose it is."""
+    loaded = folders.load(actor, folder_id)
+    grant = loaded.require(actor, PermissionType.OWNER, _NO_SHARE_OF_FOLDER)
+    if loaded.folder.metadata_key_type == "user_key":
+        raise Invalid("Folder can not be shared")
+    seen = loaded.seen._replace(holding=places.settled(actor.id, loaded.seen.holding))
+    changes = read_permissions(draft, FOLDER)
+    if not changes:
+        return seen
+    shared = apply(actor, loaded.folder, grant, Sharing(changes))
+    return seen._replace(row=Folder.typed(shared.serialize()))
 
 
 def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
@@ -94,8 +121,8 @@ def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
     return loaded.resource, grant
 
 
-def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> None:
-    """Change who has access to an item, as the grant allows.
+def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
+    """Change who has access to an item, as the grant allows; return it as it is then.
 
     Access list and holdings are one change. It rests on the version of the item, on the
     members of all groups in its list, and on the rows of the users who are added: none of
@@ -104,7 +131,8 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> None:
     plan = _plan(item, grant, sharing)
     secrets = _secrets(plan, sharing)
     if plan.after == item.permissions and not secrets:
-        return
+        return item
+    arrival = _arrival(actor, plan)
     changed = item.copy()
     changed.permissions = plan.after
     with Change(item, changed) as tx:
@@ -113,8 +141,10 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> None:
         tx.rest_on(*plan.added_users)
         tx.create(ActionLog.of(item.id, "Permissions.updated", actor.id, actor.caller))
         _note_groups(tx, plan)
-        _write_holdings(tx, actor, plan, secrets)
+        _write_holdings(tx, actor, plan, secrets, arrival)
+        arrival.write(tx, of=item, raised=plan.members.groups)
     audit.succeeded("share", actor, item.id)
+    return changed
 
 
 def _plan(item: Item, grant: Grant, sharing: Sharing) -> _Plan:
@@ -124,7 +154,7 @@ def _plan(item: Item, grant: Grant, sharing: Sharing) -> _Plan:
     members, found = memberships.read(groups, *map(User.by_id, sorted(named)))
     users = people.among(found, named)
     candidates = _candidates(members, users, found, groups)
-    after = access_lists.changed(item.permissions, sharing.permissions, candidates)
+    after = access_lists.changed(item.kind, item.permissions, sharing.permissions, candidates)
     added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
     return _Plan(item, grant, after, members, added)
 
@@ -170,6 +200,45 @@ def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
     return NotFound(INVALID, {"secrets": {position: errors}})
 
 
+def _arrival(actor: Actor, plan: _Plan) -> Arrival:
+    """Where those who gain the item find it, and what gives way to that.
+
+    A folder that was its owner's alone is no place any more for what they only filed there, and
+    may not change.
+    """
+    item, given = plan.item, plan.after.keys() - plan.item.permissions.keys()
+    had, has = plan.had_access, plan.has_access
+    gained = {user_id: [item.id] for user_id in has - had}
+    opened = isinstance(item, Folder) and len(had) == 1 and bool(given)
+    content = places.content(actor.id, item.id) if opened else []
+    filed = {each.id for each in content if not _may_change(actor, each)}
+    noted = {each.id for each in content} - filed if is_private(item) else set()
+    return arrivals.placed(
+        actor,
+        gained,
+        [_staying(plan), *content],
+        plan.members,
+        to_root=[(id_, actor.id) for id_ in filed],
+        within={item.id: noted} if opened else {},
+    )
+
+
+def _may_change(actor: Actor, item: Item) -> bool:
+    permission = grants.find_permission(actor, item)
+    return permission is not None and permission.type >= PermissionType.UPDATE
+
+
+def _staying(plan: _Plan) -> Item:
+    """The item as it is for those who have a folder before and after; a resource as it was."""
+    if not isinstance(plan.item, Folder):
+        return plan.item
+    staying = plan.item.copy()
+    staying.permissions = {
+        holder: each for holder, each in plan.item.permissions.items() if holder in plan.after
+    }
+    return staying
+
+
 def _note_groups(tx: Change, plan: _Plan) -> None:
     """Let the groups that gain or lose access know by their items."""
     item_id, kind = ItemId(plan.item.id), plan.item.kind
@@ -181,12 +250,15 @@ def _note_groups(tx: Change, plan: _Plan) -> None:
         tx.then_delete(GroupItem.of(group_id, item_id))
 
 
-def _write_holdings(tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str]) -> None:
+def _write_holdings(
+    tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str], arrival: Arrival
+) -> None:
     item_id, kind = ItemId(plan.item.id), plan.item.kind
     had, has = plan.had_access, plan.has_access
     for user_id in has - had:
         secret = plan.item.new_secret(secrets.get(user_id), actor.id)
-        tx.then_put(Holding(user_id, item_id, kind=kind, **secret))
+        place = arrival.place(item_id, user_id)
+        tx.then_put(Holding(user_id, item_id, kind=kind, place=place, **secret))
     for user_id in had & secrets.keys():
         renewed = {"secret_data": secrets[user_id], "secret_modified": clock.now()}
         actions = Holding.setting({**renewed, "secret_modified_by": actor.id})

@@ -14,7 +14,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.holdings import Holding
 from tests.support.faults.hooks import Around, Recorder, SmallPages
 from tests.support.wire.client import Response
-from tests.support.world import make
+from tests.support.world import folders, make
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 from tests.support.world.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
@@ -171,7 +171,7 @@ def test_foreign_identifiers_lead_nowhere_and_are_not_counted(ada, betty):
 
 
 def test_a_parent_is_a_place_in_the_callers_own_tree(ada, betty):
-    folder = new_id()
+    folder = folders.folder(ada)
     inside, outside = make.resource(ada, {betty: READ}), make.resource(ada, {betty: READ})
     holding(ada, inside, place=folder)
 

@@ -8,10 +8,12 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.tables.holdings import Holding
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, marking, removing, renaming
 from tests.support.wire.client import Client
-from tests.support.world import departures, groups, make
+from tests.support.world import departures, folders, groups, make
+from tests.support.world.folders import taking
 from tests.support.world.make import Somebody, Team
 from tests.support.world.resources import PGP, path
 from tests.support.world.shares import add, remove, share
@@ -43,6 +45,10 @@ class Tenant:
     hers: str
     """An item that only Frances owns, who has many more."""
     spare: str
+    home: str
+    """A folder of the large team."""
+    drawer: str
+    """A folder that only Betty has, with an item of the large team in it."""
 
     @property
     def people(self) -> tuple[Somebody, ...]:
@@ -70,7 +76,15 @@ def a_tenant(size: int) -> Tenant:
         owned=make.resource(team, {member: READ}),
         hers=make.resource(frances, {member: READ, team: READ}),
         spare=make.resource(betty),
+        home=make.folder(betty, {team: UPDATE, other: UPDATE}),
+        drawer=_drawer(betty, team),
     )
+
+
+def _drawer(betty: Somebody, team: Team) -> str:
+    folder_id, kept = make.folder(betty), make.resource(betty, {team: UPDATE})
+    Holding(betty.id, kept).update(actions=[Holding.place.set(folder_id)])
+    return folder_id
 
 
 Change = Callable[[Tenant], Ask]
@@ -127,6 +141,22 @@ def _secrets_are_renewed(of: Tenant) -> Ask:
     return updating(of.betty, of.one, *of.team.members)
 
 
+def moving(who: Somebody, item: str, to: str | None) -> Ask:
+    return lambda: folders.move(who, "resource", item, to)
+
+
+def _item_moves(of: Tenant) -> Ask:
+    return moving(of.betty, of.one, of.home)
+
+
+def _team_gains_a_folder(of: Tenant) -> Ask:
+    return lambda: folders.share(of.betty, of.drawer, add(of.team))
+
+
+def _folder_goes(of: Tenant) -> Ask:
+    return lambda: of.betty.client.delete(f"/folders/{of.home}.json?cascade=1")
+
+
 def _item_goes(of: Tenant) -> Ask:
     return deleting(of.betty, of.two)
 
@@ -146,6 +176,9 @@ _BY_SIZE: dict[int, dict[str, Change]] = {
         "an item is taken from the team": _team_loses_an_item,
         "all secrets are renewed": _secrets_are_renewed,
         "an item of the team is deleted": _item_goes,
+        "an item of the team is moved": _item_moves,
+        "a folder is shared with the team": _team_gains_a_folder,
+        "a folder of the team is deleted": _folder_goes,
     },
 }
 LARGE = {
@@ -179,6 +212,11 @@ SMALL: dict[str, Change] = {
     "somebody joins another group": lambda of: changing(
         of.dave, of.other, groups.add(of.carol), secrets=[groups.secret(of.carol, of.two)]
     ),
+    "an item is moved": lambda of: moving(of.member, of.two, None),
+    "an item is moved into a folder": lambda of: moving(of.betty, of.two, of.home),
+    "a folder is taken from another group": lambda of: (
+        lambda: folders.share(of.betty, of.home, taking(of.home, of.other))
+    ),
     "an item is renamed": lambda of: renaming(of.member, of.one),
     "an item is marked": lambda of: marking(of.member, of.two),
     "an item is deleted": lambda of: deleting(of.betty, of.two),
@@ -206,10 +244,12 @@ VIEWS = (
         ),
         ("team", "other"),
     ),
+    *product(["/folders/{}.json?contain[children_resources]=1"], ("home", "drawer")),
     *product(["/groups.json?filter[has-users][]={}"], ("member", "frances")),
     *product(
         (
             "/resources.json?contain[secret]=1&contain[permission]=1&contain[favorite]=1",
+            "/folders.json?contain[children_resources]=1&contain[permission]=1",
             "/groups.json?contain[groups_users]=1&contain[my_group_user]=1",
             "/users.json?contain[groups_users]=1",
             "/share/search-aros.json?contain[user_count]=1&contain[role]=1",

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import logins
 from tests.support.environment import BASE_URL
@@ -20,7 +21,7 @@ from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import groups, make, people, shares
+from tests.support.world import folders, groups, make, people, resources, shares
 from tests.support.world.comments import commented
 from tests.support.world.keys import KEYS, challenge, message
 from tests.support.world.make import Somebody, Team
@@ -369,6 +370,54 @@ def comment(tenant, name):
     parent = {"parent_id": comment_id} if name.endswith("reply") else {}
     ids = {"resource_id": tenant.resource, "comment_id": comment_id}
     return sent(tenant.betty.client, name, ids, {"content": "hello again", **parent})
+
+
+@of("POST /folders.json", "POST /folders.json in a folder")
+def create_folder(tenant, name):
+    parent = folders.folder(tenant.ada) if name.endswith("folder") else None
+    return sent(tenant.ada.client, name, body={"name": "work", "folder_parent_id": parent})
+
+
+@of(
+    "GET /folders.json",
+    "GET /folders.json?contain[children_folders]=1&contain[children_resources]=1",
+    "GET /folders/{folder_id}.json",
+    "GET /folders/{folder_id}.json?contain[permissions.user.profile]=1",
+    *both("/folders/{folder_id}.json"),
+    "DELETE /folders/{folder_id}.json",
+    "DELETE /folders/{folder_id}.json?cascade=1",
+)
+def ask_of_folder(tenant, name):
+    """Of a folder of those who have the resource, with a folder of Ada's and a resource in it."""
+    work = folders.like(tenant.resource)
+    folders.folder(tenant.ada, "drafts", work)
+    folders.resource(tenant.ada, work)
+    return sent(tenant.ada.client, name, {"folder_id": work}, {"name": "new"})
+
+
+@of(*both("/share/folder/{folder_id}.json"))
+def share_folder(tenant, name):
+    """Carol gets a folder, and finds in it what she has already."""
+    carol, work = make.user("carol"), folders.like(tenant.resource)
+    resources.give(tenant.resource, carol, PermissionType.READ)
+    assert folders.move(tenant.ada, "resource", tenant.resource, work).status == 200
+    body = {"permissions": [shares.add(carol)]}
+    return sent(tenant.ada.client, name, {"folder_id": work}, body)
+
+
+@of(
+    *both("/move/{model}/{item}.json"),
+    "PUT /move/{model}/{item}.json of a folder",
+    "PUT /move/{model}/{item}.json of Betty's own",
+)
+def move(tenant, name):
+    """Into a folder that both have: what both have, or a folder of Ada's; or into one's own."""
+    who = tenant.betty if name.endswith("own") else tenant.ada
+    of_folder = name.endswith("a folder")
+    item = folders.folder(who, "drafts") if of_folder else tenant.resource
+    to = folders.folder(who) if name.endswith("own") else folders.like(tenant.resource)
+    ids = {"model": "folder" if of_folder else "resource", "item": item}
+    return sent(who.client, name, ids, {"folder_parent_id": to})
 
 
 @of("DELETE /users/{user}.json", "DELETE /users/{user}/dry-run.json")

@@ -10,7 +10,7 @@ from typing import Any
 from chalicelib.crypto import openpgp
 from chalicelib.domain import clock, resource_types, roles
 from chalicelib.domain.actor import Actor, Session
-from chalicelib.domain.ids import GpgkeyId, GroupId, ResourceId, RoleId, UserId, new_id
+from chalicelib.domain.ids import FolderId, GpgkeyId, GroupId, ResourceId, RoleId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
@@ -18,6 +18,7 @@ from chalicelib.services.users.users import new_user
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.folders import Folder
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
@@ -199,6 +200,22 @@ def resource(
     items = [GroupItem(each.id, row.id) for each in granted if isinstance(each, Team)]
     writing.put_all([row, *(_holding(who, row) for who in holders), *items])
     return ResourceId(row.id)
+
+
+def folder(
+    owner: Somebody | Team, shared_with: Mapping[Somebody | Team, PermissionType] | None = None
+) -> FolderId:
+    """A folder as sharing leaves it: whoever has access holds it, at the root."""
+    granted = {owner: PermissionType.OWNER, **(shared_with or {})}
+    row = Folder(new_id(), name="work", created=clock.now(), modified=clock.now())
+    row.permissions = {holder.id: permission(holder, type_) for holder, type_ in granted.items()}
+    row.created_by = row.modified_by = users_of(owner)[0].id
+    holders = {who for holder in granted for who in users_of(holder)}
+    held = [Holding(who.id, row.id, kind=Folder.kind) for who in holders]
+    teams = [each for each in granted if isinstance(each, Team)]
+    items = [GroupItem(each.id, row.id, kind=Folder.kind) for each in teams]
+    writing.put_all([row, *held, *items])
+    return FolderId(row.id)
 
 
 def users_of(holder: Somebody | Team) -> tuple[Somebody, ...]:

@@ -120,7 +120,7 @@ def secrets_of(users: Iterable[Somebody], resource_id: str) -> set[str | None]:
 def give(resource_id: str, who: Somebody, type_: PermissionType) -> None:
     """Share a resource as a request would: with a secret, and at the next version."""
     row = stored(resource_id)
-    Holding(who.id, resource_id, **Holding.new_secret("given", who.id, "revision")).save()
+    Holding(who.id, resource_id, **Holding.new_secret("given", who.id, row.secret_revision)).save()
     now = clock.now()
     given = Permission(new_id(), "User", who.id, type_, now, now)
     row.permissions = {**row.permissions, who.id: given}

@@ -16,8 +16,8 @@ from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.services.access import memberships
 from chalicelib.storage import pace
 from chalicelib.storage.values import Map
+from chalicelib.tables.items import ItemRow
 from chalicelib.tables.permissions import PermissionRow
-from chalicelib.tables.resources import ResourceRow
 
 AccessList = Mapping[str, Map[PermissionRow]]
 """An item's permissions as they are in its row, by holder."""
@@ -35,7 +35,7 @@ class OwnTrees:
         self._own = frozenset((actor.id, *actor.groups))
         self._noted: dict[str, frozenset[str]] = {}
 
-    def note(self, row: ResourceRow) -> None:
+    def note(self, row: ItemRow) -> None:
         """Keep who has an item, if it is nobody but the actor and groups they belong to."""
         permissions = row["permissions"]["M"]
         if self._own.issuperset(permissions):

@@ -1,0 +1,131 @@
+"""Deletion of a folder with what lies in it, as far as the actor may delete that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import FolderId, GroupId, ItemId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import grants, memberships
+from chalicelib.services.items import folders, resource_rules
+from chalicelib.services.items.resource_rules import TYPES
+from chalicelib.services.trees import places
+from chalicelib.services.trees.forest import Forest
+from chalicelib.storage.base import in_chunks
+from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.folder_items import FolderItem
+from chalicelib.tables.folders import Folder
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item, key_of
+from chalicelib.tables.resources import Resource
+
+
+def delete_with_content(actor: Actor, folder_id: FolderId) -> None:
+    """Delete a folder, and what lies in it for anybody, level by level, for everybody.
+
+    What the actor may not change stays, and all in it; it lies in nothing any more. The deletion
+    rests on the version of each item that goes, and on the members of all groups that have it.
+    """
+    loaded = folders.load(actor, folder_id, TYPES)
+    folder, grant = loaded.folder, folders.deletable(actor, loaded)
+    hidden = resource_rules.deleted_types(loaded.rows)
+    with Change(folder, folders.deleted(actor, folder)) as tx:
+        tx.hold(grant)
+        tx.create(ActionLog.of(folder_id, "Folders.deleted", actor.id, actor.caller))
+        clearing = _Clearing(actor, tx, hidden)
+        clearing.take([folder])
+        clearing.descend([folder])
+        clearing.close(folder)
+
+
+class _Clearing:
+    """What a deletion has met so far, and what it writes of it, page by page."""
+
+    def __init__(self, actor: Actor, tx: Change, hidden_types: frozenset[str]) -> None:
+        self._actor = actor
+        self._tx = tx
+        self._hidden_types = hidden_types
+        self._seen: set[str] = set()
+        self._groups: dict[GroupId, Group] = {}
+        self._through: set[GroupId] = set()
+        """The groups through which the actor may delete something."""
+
+    def descend(self, level: list[Folder]) -> None:
+        """Take what lies in folders, and in the folders that are taken."""
+        while level:
+            below: list[Folder] = []
+            for folder in level:
+                for page in self._content(folder):
+                    taken = [item for item in page if self._may_take(item)]
+                    self.take(taken)
+                    for item in taken:
+                        self._tx.then_update(item, *item.deletion())
+                    below += [item for item in taken if isinstance(item, Folder)]
+            level = below
+
+    def take(self, items: Iterable[Item]) -> None:
+        """Take items from everybody who has them."""
+        page = list(items)
+        self._seen |= {item.id for item in page}
+        named = {g for item in page for g in memberships.group_holders(item.permissions)}
+        members, _ = memberships.read(named)
+        self._groups |= members.groups
+        for item in page:
+            item_id = ItemId(item.id)
+            for user_id in members.with_access(item.permissions):
+                self._tx.then_delete(Holding.of(user_id, item_id))
+            for group_id in memberships.group_holders(item.permissions):
+                self._tx.then_delete(GroupItem.of(group_id, item_id))
+            for folder_id in item.above or ():
+                self._tx.then_delete(FolderItem.of(folder_id, item_id))
+
+    def close(self, folder: Folder) -> None:
+        """Hold the groups that have anything of it, and those the actor may do so through."""
+        for group in self._groups.values():
+            self._tx.then_update(group, Group.version.add(1))
+        for group_id in self._through - memberships.group_holders(folder.permissions):
+            for check in grants.belongs_to(self._actor, group_id):
+                self._tx.require(check)
+
+    def _content(self, folder: Folder) -> Iterator[list[Item]]:
+        """What lies in a folder for anybody and was not met before, in pages.
+
+        What is noted to lie there may do so no more: of what does not for the actor, everybody is
+        asked.
+        """
+        own = places.keys_in(self._actor.id, folder.id)
+        noted = {
+            key_of(row["kind"]["S"], row["item_id"]["S"]) for row in FolderItem.in_folder(folder.id)
+        }
+        keys = sorted({*own, *noted}, key=lambda key: key.hash_key)
+        for page in in_chunks([k for k in keys if k.hash_key not in self._seen], MOST_HELD):
+            forest = Forest([])
+            forest.read_items(page)
+            self._seen |= forest.items.keys()
+            doubtful = forest.items.keys() - {key.hash_key for key in own}
+            where = forest.places_of(doubtful) if doubtful else {}
+            gone = {
+                each
+                for each in doubtful
+                if all(place.parent != folder.id for place in where.get(each, {}).values())
+            }
+            self._seen -= gone
+            yield [forest.items[key.hash_key] for key in page if _is_in(forest, key.hash_key, gone)]
+
+    def _may_take(self, item: Item) -> bool:
+        if isinstance(item, Resource) and item.resource_type_id in self._hidden_types:
+            return False
+        permission = grants.find_permission(self._actor, item)
+        if permission is None or permission.type < PermissionType.UPDATE:
+            return False
+        if permission.aro == "Group":
+            self._through.add(GroupId(permission.aro_id))
+        return True
+
+
+def _is_in(forest: Forest, item_id: str, gone: set[str]) -> bool:
+    return item_id in forest.items and item_id not in gone

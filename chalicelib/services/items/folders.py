@@ -1,0 +1,176 @@
+"""Folders: what a user may do with those they can see.
+
+A folder holds nothing: that something lies in it is said by the holdings of that, for each user.
+So to delete one takes as long as people have it, however much lies in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from chalicelib.bodies import folders as bodies
+from chalicelib.bodies.draft import Draft
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import NotFound, Stale
+from chalicelib.domain.ids import FolderId, new_id
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import grants, memberships
+from chalicelib.services.items import folder_rules, resource_rules
+from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.trees import parents, places
+from chalicelib.storage import reading
+from chalicelib.storage.base import Grant, Key
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.folder_items import FolderItem
+from chalicelib.tables.folders import Folder, FolderRow
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.holdings import FOLDER, Holding, HoldingRow
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.users import User
+
+MISSING = "The folder does not exist."
+_NO_UPDATE = "You are not allowed to update this folder."
+_NO_DELETION = "You are not allowed to delete this folder."
+
+
+class SeenFolder(NamedTuple):
+    """A folder as one user sees it: its row, and their holding of it."""
+
+    row: FolderRow
+    holding: HoldingRow
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A folder and what was read with it."""
+
+    folder: Folder
+    rows: Rows
+    seen: SeenFolder
+
+    def require(self, actor: Actor, at_least: PermissionType, denied: str) -> Grant:
+        """Return what lets the actor do this, to be held while they do it."""
+        return grants.require(actor, self.folder, at_least, missing=MISSING, denied=denied)
+
+
+def load(actor: Actor, folder_id: FolderId, *others: Key) -> Loaded:
+    """Read a folder the actor may see, and other rows with it, in one step."""
+    rows = reading.read([Folder.by_id(folder_id), Holding.of(actor.id, folder_id), *others])
+    folder = rows.find(Folder, folder_id)
+    grants.require(actor, folder, PermissionType.READ, missing=MISSING, denied=MISSING)
+    row = Folder.among(rows, Folder.by_id(folder_id))
+    holding = Holding.among(rows, actor.id, folder_id)
+    if folder is None or row is None or holding is None:
+        raise NotFound(MISSING)
+    return Loaded(folder, rows, SeenFolder(row, holding))
+
+
+def view(actor: Actor, folder_id: FolderId) -> SeenFolder:
+    """Return a folder the actor may see."""
+    seen = load(actor, folder_id).seen
+    return seen._replace(holding=places.settled(actor.id, seen.holding))
+
+
+def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
+    """Store a new folder that its creator owns, at the root or in a folder they may change.
+
+    The folder (its permissions inside) and the owner's holding are written together or not at
+    all; nobody else has it, whoever has the folder it is put into.
+    """
+    others = parents.keys(draft.members.get("folder_parent_id"))
+    own_key = resource_rules.own_key(actor)
+    rows = reading.read([User.by_id(actor.id), *metadata_settings.KEYS, *own_key, *others])
+    body, parent = folder_rules.read_new(actor, draft, rows)
+    creator = rows.find(User, actor.id)
+    if creator is None:
+        raise Stale
+    folder = _new_folder(actor, body)
+    holding = Holding(actor.id, FolderId(folder.id), kind=FOLDER)
+    with Transaction() as tx:
+        tx.makes(folder.id)
+        tx.require(User.may_be_given(actor.id, rows.lock(creator.key)))
+        if parent is not None:
+            parent.receive(tx, folder, holding)
+        tx.create(folder)
+        tx.create(holding)
+        tx.create(ActionLog.of(folder.id, "Folders.created", actor.id, actor.caller))
+    return SeenFolder(folder.row, holding.row)
+
+
+def update(actor: Actor, folder_id: FolderId, draft: Draft[Any]) -> SeenFolder:
+    """Change what a folder is called; nothing else of it is changed by this."""
+    own_key = resource_rules.own_key(actor)
+    loaded = load(actor, folder_id, *metadata_settings.KEYS, *own_key)
+    grant = loaded.require(actor, PermissionType.UPDATE, _NO_UPDATE)
+    body = folder_rules.read_update(actor, draft, loaded.folder, loaded.rows)
+    changed = loaded.folder.copy()
+    _describe(actor, changed, body)
+    holding = places.settled(actor.id, loaded.seen.holding)
+    with Change(loaded.folder, changed) as tx:
+        tx.hold(grant)
+        tx.create(ActionLog.of(folder_id, "Folders.updated", actor.id, actor.caller))
+    return SeenFolder(changed.row, holding)
+
+
+def delete(actor: Actor, folder_id: FolderId) -> None:
+    """Delete a folder for everybody, and nothing that lies in it: that is at the root then.
+
+    For it does not lie in anything its users hold any more (`places.py`).
+    """
+    loaded = load(actor, folder_id)
+    folder, grant = loaded.folder, deletable(actor, loaded)
+    groups = memberships.group_holders(folder.permissions)
+    members, _ = memberships.read(groups)
+    with Change(folder, deleted(actor, folder)) as tx:
+        tx.hold(grant)
+        members.raise_versions(tx)
+        for user_id in members.with_access(folder.permissions):
+            tx.then_delete(Holding.of(user_id, folder_id))
+        for group_id in groups:
+            tx.then_delete(GroupItem.of(group_id, folder_id))
+        for parent in folder.above or ():
+            tx.then_delete(FolderItem.of(parent, folder_id))
+        tx.create(ActionLog.of(folder_id, "Folders.deleted", actor.id, actor.caller))
+
+
+def deletable(actor: Actor, loaded: Loaded) -> Grant:
+    """What lets the actor delete a folder."""
+    return loaded.require(actor, PermissionType.UPDATE, _NO_DELETION)
+
+
+def deleted(actor: Actor, folder: Folder) -> Folder:
+    """A folder as it is once nobody has it."""
+    deleted = folder.copy()
+    deleted.deleted = True
+    deleted.permissions = {}
+    deleted.name = deleted.above = None
+    deleted.metadata = deleted.metadata_key_id = deleted.metadata_key_type = None
+    deleted.modified = clock.now()
+    deleted.modified_by = actor.id
+    return deleted
+
+
+def _new_folder(actor: Actor, body: bodies.NewFolder) -> Folder:
+    now = clock.now()
+    owner = Permission(new_id(), "User", actor.id, PermissionType.OWNER, now, now)
+    return Folder(
+        new_id(),
+        permissions={actor.id: owner},
+        created=now,
+        modified=now,
+        created_by=actor.id,
+        modified_by=actor.id,
+        **bodies.description(body),
+    )
+
+
+def _describe(actor: Actor, folder: Folder, body: bodies.Description) -> None:
+    for name, value in bodies.description(body).items():
+        setattr(folder, name, value)
+    folder.modified = clock.now()
+    folder.modified_by = actor.id

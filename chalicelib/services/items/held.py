@@ -1,0 +1,104 @@
+"""What a user holds, for lists: of one kind, as far as it lies where they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import ItemId, UserId
+from chalicelib.services.trees import places
+from chalicelib.storage import reading
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import ROOT, Holding, HoldingRow
+from chalicelib.tables.items import ItemRow
+from chalicelib.tables.permissions import PermissionRow
+
+HeldPermission = tuple[str, PermissionRow]
+"""One entry of an access list: the holder, and the permission as it is in the row."""
+Parents = Collection[str | None]
+"""Folders that something lies in; `None` among them is the root."""
+MOST_PLACES = 5
+"""Folders that are asked for one by one; for more, all that a user holds is read once."""
+
+
+def by_item(
+    actor: Actor,
+    kind: str,
+    ids: Collection[str] | None,
+    parents: Parents | None,
+    *,
+    with_secrets: bool = False,
+) -> dict[ItemId, HoldingRow]:
+    """What the actor holds of a kind, also by changes of their groups yet to be carried out.
+
+    The groups are read for that: their rows tell of such a change.
+    """
+    holdings, _ = reading.together(
+        partial(_by_item, actor.id, kind, ids, parents, with_secrets),
+        partial(reading.read, map(Group.by_id, actor.groups)),
+    )
+    return dict(holdings)
+
+
+def _by_item(
+    user_id: UserId,
+    kind: str,
+    ids: Collection[str] | None,
+    parents: Parents | None,
+    with_secrets: bool,  # noqa: FBT001
+) -> dict[ItemId, HoldingRow]:
+    wanted = None if parents is None else {each or ROOT for each in parents}
+    return {
+        ItemId(row["item_id"]["S"]): row
+        for row in _holdings(user_id, ids, wanted, with_secrets)
+        if row["kind"]["S"] == kind and (wanted is None or row["place"]["S"] in wanted)
+    }
+
+
+def _holdings(
+    user_id: UserId,
+    ids: Collection[str] | None,
+    wanted: set[str] | None,
+    with_secrets: bool,  # noqa: FBT001
+) -> Iterator[HoldingRow]:
+    """Holdings that may be asked for, with the places that count."""
+    if ids is not None:
+        return places.settled_all(user_id, _of_items(user_id, ids))
+    if with_secrets:
+        return _all(Holding.whole(user_id))
+    if wanted is None or ROOT in wanted or len(wanted) > MOST_PLACES:
+        return _all(Holding.outlines(user_id))
+    held = places.held_folders(user_id, wanted)
+    return (row for folder in held for row in Holding.outlines(user_id, place=folder))
+
+
+def _all(holdings: Sequence[HoldingRow]) -> Iterator[HoldingRow]:
+    return places.within(places.folders_among(holdings), holdings)
+
+
+def _of_items(user_id: UserId, ids: Collection[str]) -> list[HoldingRow]:
+    items = [ItemId(item_id) for item_id in ids]
+    rows = reading.read(Holding.of(user_id, item_id) for item_id in items)
+    found = (Holding.among(rows, user_id, item_id) for item_id in items)
+    return [row for row in found if row is not None]
+
+
+def holders_of(actor: Actor) -> tuple[str, ...]:
+    """Through whom the actor has permissions: as a user, and then through their groups."""
+    return (actor.id, *actor.groups)
+
+
+def strongest(holders: Sequence[str], row: ItemRow) -> HeldPermission | None:
+    """The strongest permission that one of these has, and who; the first of equals."""
+    best: HeldPermission | None = None
+    permissions = row["permissions"]["M"]
+    for holder in holders:
+        entry = permissions.get(holder)
+        if entry is not None and (best is None or type_of(entry["M"]) > type_of(best[1])):
+            best = (holder, entry["M"])
+    return best
+
+
+def type_of(permission: PermissionRow) -> int:
+    return int(permission["type"]["N"])

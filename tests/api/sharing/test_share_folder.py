@@ -1,0 +1,201 @@
+"""Shares of folders: who has one, and that nothing in it is shared with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.permissions import PermissionType
+from tests.support.model.invariants import check_invariants
+from tests.support.world import folders, groups, make, resources, shares
+from tests.support.world.folders import (
+    INVALID,
+    MISSING,
+    folder,
+    move,
+    parent,
+    resource,
+    share,
+    taking,
+)
+from tests.support.world.keys import message
+
+READ, UPDATE, OWNER = PermissionType
+
+
+def refused(response: Any) -> Any:
+    assert (response.status, response.message) == (400, INVALID), response.json
+    return response.body["permissions"]
+
+
+@pytest.mark.parametrize("method", ["put", "post"])
+def test_a_folder_is_shared(ada, betty, store, method):
+    work = folder(ada)
+    ask = getattr(ada.client, method)
+
+    response = ask(f"/share/folder/{work}.json", {"permissions": [shares.add(betty)]})
+
+    assert (response.status, response.body["id"], response.body["personal"]) == (200, work, False)
+    assert betty.client.get(f"/folders/{work}.json").status == 200
+    assert "Permissions.updated" in resources.actions(store, work)
+    check_invariants(store)
+
+
+def test_what_is_no_identifier_leads_to_no_folder(ada):
+    response = ada.client.put("/share/folder/5.json", {})
+    assert (response.status, response.message) == (400, "The folder id is not valid.")
+
+
+def test_a_stranger_sees_no_folder(ada, betty, digest):
+    """AC01"""
+    work = folder(ada)
+    before = digest()
+    for folder_id in (work, new_id()):
+        response = share(betty, folder_id, shares.add(betty))
+        assert (response.status, response.message) == (404, MISSING)
+    assert digest() == before
+
+
+@pytest.mark.parametrize("type_", [READ, UPDATE])
+def test_only_owners_share(ada, betty, carol, digest, type_):
+    """AC05"""
+    work = folders.shared(ada, betty, type_=type_)
+    before = digest()
+    response = share(betty, work, shares.add(carol))
+    denied = "You are not allowed to update the permissions of this folder."
+    assert (response.status, response.message) == (403, denied)
+    assert digest() == before
+
+
+def test_a_folder_for_one_users_key_is_not_shared(ada, betty):
+    """IN13"""
+    resources.allow(allow_creation_of_v5_folders=True)
+    work = folders.create(ada, resources.metadata(ada)).body["id"]
+    for rows in ([shares.add(betty)], []):
+        response = share(ada, work, *rows)
+        assert (response.status, response.message) == (400, "Folder can not be shared")
+
+
+@pytest.mark.parametrize("body", [None, {}, {"permissions": None}, {"permissions": []}])
+def test_no_rows_change_nothing(ada, digest, body):
+    work = folder(ada)
+    before = digest()
+    response = ada.client.put(f"/share/folder/{work}.json", body)
+    assert (response.status, response.body["id"], response.body["personal"]) == (200, work, True)
+    assert digest() == before
+
+
+def test_rows_are_refused_as_those_of_resources_are(ada, betty, digest):
+    work = folder(ada)
+    before = digest()
+    own = folders.stored(work).permissions[ada.id].id
+
+    assert refused(share(ada, work, {"id": new_id(), "delete": True}))["0"].keys() == {"id"}
+    assert refused(share(ada, work, {**shares.add(betty), "type": 3})) == {
+        "0": {"type": {"inList": refused_type(ada, work, betty)}}
+    }
+    assert refused(share(ada, work, {"id": own, "delete": True})).keys() == {"at_least_one_owner"}
+    not_rows = ada.client.put(f"/share/folder/{work}.json", {"permissions": ["x"]})
+    assert not_rows.message == "The permissions data must be an array."
+    keyed = ada.client.put(f"/share/folder/{work}.json", {"permissions": {"x": {}}})
+    assert keyed.message == "The permissions data array keys must be integers."
+    assert digest() == before
+
+
+def refused_type(ada: Any, work: str, betty: Any) -> str:
+    body = refused(share(ada, work, {**shares.add(betty), "type": 3}))
+    return str(body["0"]["type"]["inList"])
+
+
+def test_nothing_in_a_folder_is_shared_with_it(ada, betty, store):
+    work = folder(ada)
+    resource(ada, work)
+    assert share(ada, work, shares.add(betty)).status == 200
+    assert betty.client.get("/resources.json").body == []
+    check_invariants(store)
+
+
+def test_what_is_shared_lies_in_the_folder_that_was(ada, betty, store):
+    work = folder(ada)
+    drafts, mail = folder(ada, "drafts", work), resource(ada, work)
+    for each in (work, drafts):
+        assert share(ada, each, shares.add(betty)).status == 200
+    secret = {"user_id": betty.id, "data": message("x", betty.key.public)}
+    assert shares.share(ada, mail, [shares.add(betty)], [secret]).status == 200
+
+    assert parent(betty, "folder", drafts) == work
+    assert parent(betty, "resource", mail) == work
+    check_invariants(store)
+
+
+def test_a_folder_that_is_shared_has_in_it_what_was_shared_before(ada, betty, store):
+    work, own = folder(ada), folder(betty, "own")
+    mail = make.resource(ada, {betty: READ})
+    assert move(ada, "resource", mail, work).status == 200
+    assert move(betty, "resource", mail, own).status == 200
+
+    assert share(ada, work, shares.add(betty)).status == 200
+
+    assert parent(betty, "resource", mail) == work
+    check_invariants(store)
+
+
+def test_what_was_only_filed_in_a_folder_leaves_it_when_it_is_shared(ada, betty, carol, store):
+    work = folder(ada)
+    theirs, ours = make.resource(betty, {ada: READ}), make.resource(betty, {ada: UPDATE})
+    for each in (theirs, ours):
+        assert move(ada, "resource", each, work).status == 200
+
+    assert share(ada, work, shares.add(carol)).status == 200
+
+    assert [parent(ada, "resource", each) for each in (theirs, ours)] == [None, work]
+    check_invariants(store)
+
+
+def test_who_loses_a_folder_has_at_the_root_what_was_in_it(ada, betty, store):
+    work = folders.shared(ada, betty)
+    mail = make.resource(ada, {betty: READ})
+    assert move(ada, "resource", mail, work).status == 200
+    assert parent(betty, "resource", mail) == work
+
+    assert share(ada, work, taking(work, betty)).status == 200
+
+    assert betty.client.get(f"/folders/{work}.json").status == 404
+    assert parent(betty, "resource", mail) is None
+    assert [each["id"] for each in betty.client.get("/resources.json?filter[has-parent]=0").body]
+    assert parent(ada, "resource", mail) == work
+    check_invariants(store)
+
+
+def test_who_gets_a_folder_again_has_nothing_in_it_that_nobody_has_there(ada, betty, store):
+    work = folders.shared(ada, betty)
+    mail = make.resource(ada, {betty: READ})
+    assert move(ada, "resource", mail, work).status == 200
+    assert share(ada, work, taking(work, betty)).status == 200
+    assert move(ada, "resource", mail, None).status == 200
+
+    assert share(ada, work, shares.add(betty)).status == 200
+
+    assert parent(betty, "resource", mail) is None
+    check_invariants(store)
+
+
+def test_who_joins_a_group_finds_its_folders_as_they_are(ada, betty, carol, store):
+    team = make.group(ada, betty)
+    work, drafts = folder(ada), None
+    drafts = folder(ada, "drafts", work)
+    for each in (work, drafts):
+        assert share(ada, each, shares.add(team)).status == 200
+    mail = make.resource(ada, {team: READ})
+    assert move(ada, "resource", mail, drafts).status == 200
+
+    secret = groups.secret(carol, mail)
+    assert groups.update(ada, team, groups.add(carol), secrets=[secret]).status == 200
+
+    assert (parent(carol, "folder", drafts), parent(carol, "resource", mail)) == (work, drafts)
+    check_invariants(store)
+    assert groups.update(ada, team, groups.remove(team, carol)).status == 200
+    assert carol.client.get("/folders.json").body == []
+    check_invariants(store)
