@@ -56,6 +56,15 @@ class Trees:
     def place(self, item: str, user: str) -> Place | None:
         return self._places.get(item, {}).get(user)
 
+    @property
+    def places(self) -> Mapping[str, Mapping[str, Place]]:
+        """All places, by item and user."""
+        return self._places
+
+    def file(self, item: str, user: str, to: str | None) -> None:
+        """Put an item elsewhere in one user's tree alone."""
+        self._move_for(item, [user], to)
+
     def is_personal(self, item: str) -> bool:
         return len(self._places.get(item, ())) == 1
 
