@@ -144,6 +144,27 @@ def share(requests: Requests) -> Event:
     return requests.of(requests.tenant.carol, "PUT", sharing.path(requests.fresh()), body)
 
 
+def move(requests: Requests) -> Event:
+    """Carol files a resource of hers in a folder of hers."""
+    carol, path = requests.tenant.carol, f"/move/resource/{requests.fresh()}.json"
+    return requests.of(carol, "PUT", path, {"folder_parent_id": requests.tenant.drawer})
+
+
+def folder(requests: Requests) -> Event:
+    path = f"/folders/{requests.tenant.inner}.json"
+    return requests.of(requests.tenant.frances, "GET", path)
+
+
+def children(requests: Requests) -> Event:
+    path = f"/resources.json?filter[has-parent]={requests.tenant.inner}"
+    return requests.of(requests.tenant.frances, "GET", path)
+
+
+def folders(requests: Requests) -> Event:
+    path = "/folders.json?contain[permissions]=1"
+    return requests.of(requests.tenant.frances, "GET", path)
+
+
 def view_through_group(requests: Requests) -> Event:
     path = f"/resources/{requests.tenant.of_a_group}.json"
     return requests.of(requests.tenant.dave, "GET", path)
@@ -187,8 +208,12 @@ CASES = (
     Case("create a resource", "resources", create),
     Case("update a resource", "resources", update),
     Case("delete a resource", "resources", delete),
+    Case("move a resource of one's own", "folders", move, goal="≤ 4 steps"),
+    Case("folder", "folders", folder),
+    Case("20 resources of a folder", "resources", children),
     Case("share with 10 users", "resources", share, goal="4 steps"),
     Case("1,000 users", "users", _as_ada("/users.json"), is_list=True, goal="≤ 2"),
+    Case("1,000 folders with permissions", "folders", folders, is_list=True, goal="≤ 2"),
     Case("5,000 resources", "resources", _as_ada(_LIST), is_list=True, goal="≤ 2"),
     Case(
         "… with permission, favorite",
@@ -214,6 +239,7 @@ STARTS = (
     Case("resource", "resources", view),
     Case("secret", "secrets", secret_view),
     Case("settings", "settings", _as_ada("/settings.json")),
+    Case("folder", "folders", folder),
     Case("groups", "groups", _as_ada("/groups.json?limit=1")),
     Case("health", "public", _as_guest("/healthcheck/status.json")),
 )

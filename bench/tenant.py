@@ -1,10 +1,11 @@
-"""The tenant that is measured: four people, what they have, and who else is there.
+"""The tenant that is measured: six people, what they have, and who else is there.
 
 Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite.
 Carol owns v4 resources that are looked at, changed, shared and deleted one by one. Dave is in 20
 groups and has a resource through one of them. With the others they are 1,000 users, each with a
 key; the others are in two of the 20 groups, and most of them in one that is large. Edith has
-nothing that she does not make herself (`bench.lived`).
+nothing that she does not make herself (`bench.lived`). Frances has 1,000 folders, which she shares
+with Betty, twenty in each that has any, and twenty resources in one of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
+from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
@@ -30,6 +32,8 @@ from tests.support.world.make import Somebody, Team
 LISTED = 5000
 SINGLE = 1500
 USERS = 1000
+FOLDERS = 1000
+CHILDREN = 20
 GROUPS = 20
 LARGE_GROUPS = (125, 250, 500)
 METADATA = '{"object_type":"PASSBOLT_RESOURCE_METADATA","name":"Mail","username":"ada@example.com",'
@@ -50,6 +54,11 @@ class Tenant:
     dave: str
     betty: str
     edith: str
+    frances: str
+    inner: str
+    """The folder of Frances with resources in it."""
+    drawer: str
+    """A folder of Carol's alone."""
     listed: str
     """One of Ada's resources."""
     of_a_group: str
@@ -76,7 +85,11 @@ def fill() -> Tenant:
     singles = [_v4(carol, number) for number in range(SINGLE)]
     shared = _holdings(listed, ada, betty)
     writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
-    others = make.crowd(USERS - len((ada, betty, carol, dave, edith)))
+    frances = make.user("frances")
+    folders = _folders(frances, betty)
+    inner = folders[FOLDERS // 2]
+    writing.put_all(_inside(inner, frances, betty))
+    others = make.crowd(USERS - len((ada, betty, carol, dave, edith, frances)))
     groups = [make.group(dave, *_two_in(others, number)) for number in range(GROUPS)]
     return Tenant(
         ada=ada.id,
@@ -85,11 +98,36 @@ def fill() -> Tenant:
         dave=dave.id,
         betty=betty.id,
         edith=edith.id,
+        frances=frances.id,
+        inner=inner,
+        drawer=make.folder(carol),
         listed=listed[LISTED // 2].id,
         of_a_group=make.resource(betty, {groups[GROUPS // 2]: PermissionType.READ}),
         singles=[each.id for each in singles],
         members={each.id: [who.id for who in each.members] for each in _large_groups(others)},
     )
+
+
+def _folders(owner: Somebody, reader: Somebody) -> list[str]:
+    """Folders of two people, each twenty of which lie in one of the first."""
+    made = [make.folder(owner, {reader: PermissionType.READ}) for _ in range(FOLDERS)]
+    for number, folder_id in enumerate(made[FOLDERS // CHILDREN :]):
+        for who in (owner, reader):
+            place = made[number // CHILDREN]
+            Holding(who.id, folder_id).update(actions=[Holding.place.set(place)])
+    return made
+
+
+def _inside(folder_id: str, *holders: Somebody) -> Iterator[Table]:
+    """Resources that lie in a folder for all who have it."""
+    rows = [_v4(holders[0], number) for number in range(CHILDREN)]
+    for row in rows:
+        row.above = {folder_id}
+        yield row
+        yield FolderItem(folder_id, row.id)
+    for each in _holdings(rows, *holders):
+        each.place = folder_id
+        yield each
 
 
 def _two_in(users: Sequence[Somebody], number: int) -> list[Somebody]:
@@ -143,7 +181,7 @@ def _permission(user_id: UserId, type_: PermissionType) -> Permission:
     return Permission(new_id(), "User", user_id, type_, now, now)
 
 
-def _holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Table]:
+def _holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Holding]:
     now = clock.now()
     for number, resource in enumerate(resources):
         for holder in holders:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import V4Folder, V4NewFolder, V5Folder, V5NewFolder
@@ -180,52 +180,50 @@ def _completed(
     actor: Actor, page: Sequence[views.FolderJson], query: Query, trees: OwnTrees
 ) -> Sequence[views.FolderJson]:
     """Folders with what takes more rows to know: their children, people, and whose they are."""
-    parents = frozenset(shown["id"] for shown in page)
+    shown: list[views.Marked] = [*page]
     if query.contains("children_folders"):
-        views.add_child_folders(page, _folders_in(actor, parents, trees))
+        children = _folders_in(actor, page, trees)
+        views.add_child_folders(page, children)
+        shown += children
     if query.contains("children_resources"):
-        views.add_child_resources(page, _resources_in(actor, parents, trees))
+        inside = _resources_in(actor, page, trees)
+        views.add_child_resources(page, inside)
+        shown += inside
     users = item_views.users_in(page, query.contains)
     found = permissions.read_holders(users, item_views.groups_in(page, query.contains))
     item_views.add_holders(page, query.contains, ShownHolders.of(found.users, found.groups))
-    _mark([*_all_in(page)], trees)
+    _mark(shown, trees)
     return page
 
 
 def _folders_in(
-    actor: Actor, parents: frozenset[str], trees: OwnTrees
+    actor: Actor, page: Sequence[views.FolderJson], trees: OwnTrees
 ) -> list[views.ChildFolderJson]:
     def show(seen: SeenFolder, _: HeldPermission) -> views.ChildFolderJson:
         trees.note(seen.row)
         return views.child(seen)
 
-    return folder_lists.search(actor, WantedFolders(parents=parents), show)
+    return folder_lists.search(actor, WantedFolders(parents=_ids(page)), show)
 
 
-def _resources_in(actor: Actor, parents: frozenset[str], trees: OwnTrees) -> list[ResourceJson]:
+def _resources_in(
+    actor: Actor, page: Sequence[views.FolderJson], trees: OwnTrees
+) -> list[ResourceJson]:
     def show(seen: SeenResource, _: HeldPermission) -> ResourceJson:
         trees.note(seen.row)
         return views.child_resource(seen)
 
-    wanted = WantedResources(parents=parents)
+    wanted = WantedResources(parents=_ids(page))
     return resource_lists.search(actor, wanted, show, with_secrets=False)
 
 
-def _all_in(page: Iterable[views.FolderJson]) -> Iterator[dict[str, Any]]:
-    """The folders and all that is shown in them."""
-    for shown in page:
-        yield from (
-            cast(dict[str, Any], each)
-            for each in (
-                shown,
-                *shown.get("children_folders", ()),
-                *shown.get("children_resources", ()),
-            )
-        )
+def _ids(page: Sequence[views.FolderJson]) -> frozenset[str]:
+    return frozenset(shown["id"] for shown in page)
 
 
-def _mark(shown: Sequence[dict[str, Any]], trees: OwnTrees) -> None:
+def _mark(shown: Sequence[views.Marked], trees: OwnTrees) -> None:
     """Say of items that groups have whether they are in one tree all the same."""
     personal = trees.personal_among(each["id"] for each in shown)
-    for each in shown:
-        each["personal"] = each["personal"] or each["id"] in personal
+    for each in shown if personal else ():
+        if each["id"] in personal:
+            each["personal"] = True

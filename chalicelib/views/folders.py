@@ -8,7 +8,8 @@ from typing import Literal, NotRequired, TypedDict, cast
 from chalicelib.services.items.folders import SeenFolder
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.services.trees.places import parent_of
-from chalicelib.tables.folders import Folder, FolderRow
+from chalicelib.tables.folders import Folder
+from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.permissions import PermissionRow
 from chalicelib.views import resources as resource_views
 from chalicelib.views.items import is_of_a_user
@@ -50,6 +51,10 @@ class FolderJson(ChildFolderJson):
     children_resources: NotRequired[list[ResourceJson]]
 
 
+Marked = ChildFolderJson | FolderJson | ResourceJson
+"""What is said to be personal, or not."""
+
+
 def folder(seen: SeenFolder) -> FolderJson:
     """A folder with what all clients need of it, in the members of its format."""
     return cast(FolderJson, child(seen))
@@ -57,11 +62,23 @@ def folder(seen: SeenFolder) -> FolderJson:
 
 def child(seen: SeenFolder) -> ChildFolderJson:
     """A folder as it is shown in another."""
-    return {
-        **_plain(seen.row),
+    row = seen.row
+    shown: ChildFolderJson = {
+        "id": row["id"]["S"],
+        "created": row["created"]["S"],
+        "modified": row["modified"]["S"],
+        "created_by": row["created_by"]["S"],
+        "modified_by": row["modified_by"]["S"],
         "folder_parent_id": parent_of(seen.holding),
-        "personal": is_of_a_user(seen.row["permissions"]["M"]),
+        "personal": is_of_a_user(row["permissions"]["M"]),
     }
+    if "metadata" in row:
+        shown["metadata"] = row["metadata"]["S"]
+        shown["metadata_key_id"] = row["metadata_key_id"]["S"]
+        shown["metadata_key_type"] = row["metadata_key_type"]["S"]
+    else:
+        shown["name"] = row["name"]["S"] if "name" in row else None
+    return shown
 
 
 def child_resource(seen: SeenResource) -> ResourceJson:
@@ -98,22 +115,5 @@ def add_child_resources(page: Sequence[FolderJson], children: Iterable[ResourceJ
 def unowned(row: Folder) -> FolderJson:
     """A folder that nobody would own: with the members of both formats, in nobody's tree."""
     plain = {"name": None, "metadata": None, "metadata_key_id": None, "metadata_key_type": None}
-    shown = {**plain, **_plain(row.row), "folder_parent_id": None, "personal": False}
-    return cast(FolderJson, {**shown, "permissions": permissions_of(row.row, "Folder")})
-
-
-def _plain(row: FolderRow) -> PlainFolderJson:
-    shown: PlainFolderJson = {
-        "id": row["id"]["S"],
-        "created": row["created"]["S"],
-        "modified": row["modified"]["S"],
-        "created_by": row["created_by"]["S"],
-        "modified_by": row["modified_by"]["S"],
-    }
-    if "metadata" in row:
-        shown["metadata"] = row["metadata"]["S"]
-        shown["metadata_key_id"] = row["metadata_key_id"]["S"]
-        shown["metadata_key_type"] = row["metadata_key_type"]["S"]
-    else:
-        shown["name"] = row["name"]["S"] if "name" in row else None
-    return shown
+    shown = child(SeenFolder(row.row, {"place": {"S": ROOT}}))
+    return cast(FolderJson, {**plain, **shown, "permissions": permissions_of(row.row, "Folder")})

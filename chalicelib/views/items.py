@@ -59,8 +59,8 @@ def _sort_key(column: str) -> Callable[[Mapping[str, Any]], str]:
 
 def users_in(page: Sequence[ItemJson], contains: Contains) -> set[UserId]:
     """The users whom the members asked for show."""
-    users = {shown["created_by"] for shown in page} if _any_of("creator", contains) else set()
-    if _any_of("modifier", contains):
+    users = {shown["created_by"] for shown in page} if contains("creator") else set()
+    if contains("modifier"):
         users |= {shown["modified_by"] for shown in page}
     if contains("permissions.user.profile"):
         users |= _permitted(page, "User")
@@ -74,27 +74,45 @@ def groups_in(page: Sequence[ItemJson], contains: Contains) -> set[GroupId]:
 
 def add_holders(page: Sequence[ItemJson], contains: Contains, holders: ShownHolders) -> None:
     """Give items the users and groups that a client asked for."""
-    for shown in page:
-        if contains("creator"):
-            shown["creator"] = _user(holders, shown["created_by"], contains("creator.profile"))
-        if contains("modifier"):
-            shown["modifier"] = _user(holders, shown["modified_by"], contains("modifier.profile"))
-        if contains("permissions.user.profile"):
-            permission_views.add_users(shown["permissions"], holders.with_profile)
-        if contains("permissions.group"):
-            permission_views.add_groups(shown["permissions"], holders.groups)
+    wanted = [add for name, add in _HOLDERS.items() if contains(name)]
+    for shown in page if wanted else ():
+        for add in wanted:
+            add(shown, holders)
 
 
-def _user(
-    holders: ShownHolders,
-    user_id: str,
-    with_profile: bool,  # noqa: FBT001
-) -> UserJson | None:
-    return (holders.with_profile if with_profile else holders.users).get(user_id)
+def _add_creator(shown: ItemJson, holders: ShownHolders) -> None:
+    shown["creator"] = holders.users.get(shown["created_by"])
 
 
-def _any_of(name: str, contains: Contains) -> bool:
-    return contains(name) or contains(f"{name}.profile")
+def _add_creator_profile(shown: ItemJson, holders: ShownHolders) -> None:
+    shown["creator"] = holders.with_profile.get(shown["created_by"])
+
+
+def _add_modifier(shown: ItemJson, holders: ShownHolders) -> None:
+    shown["modifier"] = holders.users.get(shown["modified_by"])
+
+
+def _add_modifier_profile(shown: ItemJson, holders: ShownHolders) -> None:
+    shown["modifier"] = holders.with_profile.get(shown["modified_by"])
+
+
+def _add_permission_users(shown: ItemJson, holders: ShownHolders) -> None:
+    permission_views.add_users(shown["permissions"], holders.with_profile)
+
+
+def _add_permission_groups(shown: ItemJson, holders: ShownHolders) -> None:
+    permission_views.add_groups(shown["permissions"], holders.groups)
+
+
+_HOLDERS: dict[str, Callable[[ItemJson, ShownHolders], None]] = {
+    "creator": _add_creator,
+    "creator.profile": _add_creator_profile,
+    "modifier": _add_modifier,
+    "modifier.profile": _add_modifier_profile,
+    "permissions.user.profile": _add_permission_users,
+    "permissions.group": _add_permission_groups,
+}
+"""What each contain option adds, the more telling ones last."""
 
 
 def _permitted(page: Sequence[ItemJson], aro: str) -> set[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from tests.support.wire.client import Client, Response
-from tests.support.world import groups, make
+from tests.support.world import folders, groups, make
 from tests.support.world.comments import commented
 from tests.support.world.keys import KEYS, message
 from tests.support.world.make import Somebody
@@ -58,6 +58,16 @@ def recorded(who: Somebody, resource_id: str) -> Iterator[Request]:
     yield "POST", "/account/settings/locales.json", {"value": "fr-FR"}
     yield "PUT", f"/resource-types/{new_id()}.json", {"deleted": None}
     yield "POST", f"/favorites/resource/{resource_id}.json", None
+    work = folders.folder(who)
+    yield "POST", "/folders.json?contain[creator]=1", {"name": "work", "folder_parent_id": work}
+    yield "PUT", f"/folders/{work}.json?contain[permissions.group]=1", {"name": "new"}
+    query = f"filter[has-parent]={work}&filter[search]=new&contain[children_folders]=1"
+    yield "GET", f"/folders.json?{query}&sort=Folders.name&limit=2", None
+    yield "GET", f"/folders/{work}.json?contain[children_resources]=1&filter[has-id]={work}", None
+    yield "PUT", f"/move/resource/{resource_id}.json", {"folder_parent_id": work}
+    own = {"id": folders.stored(work).permissions[who.id].id, "type": 15, "delete": False}
+    yield "POST", f"/share/folder/{work}.json", {"permissions": [own]}
+    yield "DELETE", f"/folders/{folders.folder(who)}.json?cascade=1", None
     comment_id = commented(who, resource_id)
     reply = {"content": "hello", "parent_id": comment_id}
     yield "POST", f"/comments/resource/{resource_id}.json", reply

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from functools import partial
 
 from chalicelib.domain.actor import Actor
@@ -61,20 +61,16 @@ def _holdings(
     ids: Collection[str] | None,
     wanted: set[str] | None,
     with_secrets: bool,  # noqa: FBT001
-) -> Iterator[HoldingRow]:
+) -> Iterable[HoldingRow]:
     """Holdings that may be asked for, with the places that count."""
     if ids is not None:
         return places.settled_all(user_id, _of_items(user_id, ids))
     if with_secrets:
-        return _all(Holding.whole(user_id))
+        return places.settled_whole(Holding.whole(user_id))
     if wanted is None or ROOT in wanted or len(wanted) > MOST_PLACES:
-        return _all(Holding.outlines(user_id))
+        return places.settled_whole(Holding.outlines(user_id))
     held = places.held_folders(user_id, wanted)
     return (row for folder in held for row in Holding.outlines(user_id, place=folder))
-
-
-def _all(holdings: Sequence[HoldingRow]) -> Iterator[HoldingRow]:
-    return places.within(places.folders_among(holdings), holdings)
 
 
 def _of_items(user_id: UserId, ids: Collection[str]) -> list[HoldingRow]:

@@ -8,7 +8,7 @@ the root first.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from chalicelib.domain.ids import FolderId, UserId
 from chalicelib.storage import reading
@@ -32,7 +32,7 @@ def settled(user_id: UserId, holding: HoldingRow) -> HoldingRow:
 def settled_all(user_id: UserId, holdings: Collection[HoldingRow]) -> Iterator[HoldingRow]:
     """Holdings of a user with the places that count."""
     parents = {parent for each in holdings if (parent := parent_of(each))}
-    return within(held_folders(user_id, parents), holdings)
+    return _within(held_folders(user_id, parents), holdings)
 
 
 def held_folders(user_id: UserId, folder_ids: Iterable[str]) -> set[str]:
@@ -46,7 +46,14 @@ def is_folder(holding: HoldingRow | None) -> bool:
     return holding is not None and holding["kind"]["S"] == FOLDER
 
 
-def within(folders: Collection[str], holdings: Iterable[HoldingRow]) -> Iterator[HoldingRow]:
+def settled_whole(holdings: Sequence[HoldingRow]) -> Sequence[HoldingRow]:
+    """All that a user holds with the places that count; mostly these are the ones that are said."""
+    folders = {each["item_id"]["S"] for each in holdings if each["kind"]["S"] == FOLDER}
+    said = {each["place"]["S"] for each in holdings}
+    return holdings if said - {ROOT} <= folders else [*_within(folders, holdings)]
+
+
+def _within(folders: Collection[str], holdings: Iterable[HoldingRow]) -> Iterator[HoldingRow]:
     """Holdings with the places that count, given all folders that these lie in and are held."""
     for each in holdings:
         place = each["place"]["S"]
@@ -55,12 +62,6 @@ def within(folders: Collection[str], holdings: Iterable[HoldingRow]) -> Iterator
 
 def at_root(holding: HoldingRow) -> HoldingRow:
     return {**holding, "place": {"S": ROOT}}
-
-
-def folders_among(holdings: Mapping[str, HoldingRow] | Iterable[HoldingRow]) -> set[str]:
-    """The folders among all that a user holds."""
-    rows = holdings.values() if isinstance(holdings, Mapping) else holdings
-    return {each["item_id"]["S"] for each in rows if each["kind"]["S"] == FOLDER}
 
 
 def keys_in(user_id: UserId, folder_id: str) -> list[Key]:

@@ -65,8 +65,7 @@ class Grove:
         """Where each user has what now."""
         found: dict[str, dict[str, str]] = {}
         for name, who in self.people.items():
-            rows = Holding.outlines(who.id)
-            settled = places.within(places.folders_among(rows), rows)
+            settled = places.settled_whole(Holding.outlines(who.id))
             found[name] = {
                 self.names[row["item_id"]["S"]]: self.names.get(row["place"]["S"], "root")
                 for row in settled
