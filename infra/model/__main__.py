@@ -8,20 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from shutil import which
 
-from infra.model import tlc
+from infra.model import tlc, trees
 from infra.model.conditions import CONDITIONS, Condition
-from infra.model.configurations import (
-    BY_NAME,
-    CONFIGURATIONS,
-    Configuration,
-)
+from infra.model.configurations import BY_NAME, CONFIGURATIONS, Configuration
 
 _AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    configuration: Configuration
+    configuration: Configuration | trees.Trees
     condition: Condition | None = None
     """The one that is dropped."""
 
@@ -43,6 +39,11 @@ def runs() -> Iterator[Run]:
     for condition in CONDITIONS:
         for name in condition.searched:
             yield Run(BY_NAME[name], condition)
+    for tree in trees.CONFIGURATIONS:
+        yield Run(tree)
+    for condition in trees.CONDITIONS:
+        for name in condition.searched:
+            yield Run(trees.BY_NAME[name], condition)
 
 
 def main() -> int:
@@ -52,10 +53,11 @@ def main() -> int:
     planned = list(runs())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         kept = list(pool.map(_is_as_expected, planned))
-    superfluous = sum(condition.violates is None for condition in CONDITIONS)
+    conditions = (*CONDITIONS, *trees.CONDITIONS)
+    superfluous = sum(condition.violates is None for condition in conditions)
     print(
         f"model: {sum(kept)} of {len(planned)} runs as expected; "
-        f"of {len(CONDITIONS)} conditions {superfluous} are superfluous"
+        f"of {len(conditions)} conditions {superfluous} are superfluous"
     )
     return 0 if all(kept) else 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 INVARIANTS = (
     "WhatCountsIsWhatWasCommitted",
@@ -11,6 +12,9 @@ INVARIANTS = (
     "NothingBelongsToWhatIsDeleted",
 )
 LIVENESS = "NothingStaysLocked"
+
+
+SPECIFICATION = Path(__file__).parents[2] / "docs" / "model" / "Operations.tla"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Configuration:
     is_swept: bool = False
     """Check that the sweepers, if nobody else, leave nothing locked: takes a smaller run."""
 
+    specification: Path = SPECIFICATION
+
     def text(self, dropped: Collection[str] = ()) -> str:
         """The run as TLC reads it, without the conditions that are dropped."""
         sets = {
@@ -53,7 +59,7 @@ class Configuration:
                 f"SPECIFICATION {'Swept' if self.is_swept else 'Spec'}",
                 *(f"INVARIANT {name}" for name in INVARIANTS),
                 *([f"PROPERTY {LIVENESS}"] if self.is_swept else []),
-                *(f"CONSTANT {name} = {_set(members)}" for name, members in sets.items()),
+                *(f"CONSTANT {name} = {set_of(members)}" for name, members in sets.items()),
                 "",
             ]
         )
@@ -70,7 +76,8 @@ class Configuration:
         )
 
 
-def _set(members: Collection[str]) -> str:
+def set_of(members: Collection[str]) -> str:
+    """A set of texts, in TLA+."""
     return "{" + ", ".join(f'"{member}"' for member in members) + "}"
 
 

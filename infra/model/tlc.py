@@ -9,15 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import copy
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
-from infra.model.configurations import Configuration
-
-SPECIFICATION = Path(__file__).parents[2] / "docs" / "model" / "Operations.tla"
 JARS = Path(__file__).parents[2] / ".model"
 """Where `make model` has put TLC."""
 _PASSED = 0
 _VIOLATED = {12, 13}
 """The exit codes for an invariant and for a temporal property."""
+
+
+class Runnable(Protocol):
+    """What a run of TLC is made from."""
+
+    @property
+    def specification(self) -> Path: ...
+
+    def text(self, dropped: Collection[str] = ()) -> str: ...
 
 
 class Failed(Exception):  # noqa: N818 - says what is so
@@ -34,32 +41,34 @@ class Result:
     """The names of the actions that lead to the violation."""
 
 
-def check(configuration: Configuration, dropped: Collection[str] = ()) -> Result:
+def check(configuration: Runnable, dropped: Collection[str] = ()) -> Result:
     """Run the model; without the conditions that are dropped."""
     with TemporaryDirectory() as folder:
-        code, output = _run(Path(folder), configuration.text(dropped))
+        code, output = _run(Path(folder), configuration, configuration.text(dropped))
     if code not in {_PASSED, *_VIOLATED}:
         raise Failed(output)
     return Result(_violated(output, code), _states(output), _steps(output))
 
 
-def dump(configuration: Configuration, to: Path) -> None:
+def dump(configuration: Runnable, to: Path) -> None:
     """Write every state and every step of a run into a file, in the language of Graphviz."""
     with TemporaryDirectory() as folder:
         arguments = ["-dump", "dot,actionlabels", str(to)]
-        code, output = _run(Path(folder), configuration.text(), arguments)
+        code, output = _run(Path(folder), configuration, configuration.text(), arguments)
     if code != _PASSED:
         raise Failed(output)
 
 
-def _run(folder: Path, configuration: str, arguments: Sequence[str] = ()) -> tuple[int, str]:
-    copy(SPECIFICATION, folder)
-    (folder / "run.cfg").write_text(configuration)
+def _run(
+    folder: Path, configuration: Runnable, text: str, arguments: Sequence[str] = ()
+) -> tuple[int, str]:
+    copy(configuration.specification, folder)
+    (folder / "run.cfg").write_text(text)
     java = ["java", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", "-Xmx1g", "-cp", f"{JARS}/*"]
     # What has nothing left to do is no deadlock here, whatever the option is called.
     options = ["-deadlock", "-workers", "1", "-config", "run.cfg", "-metadir", str(folder / "tlc")]
     run = subprocess.run(  # noqa: S603 - all words are ours
-        [*java, "tlc2.TLC", *options, *arguments, SPECIFICATION.name],
+        [*java, "tlc2.TLC", *options, *arguments, configuration.specification.name],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 
-from infra.model import conditions
-from infra.model.configurations import BY_NAME, CONFIGURATIONS, INVARIANTS, LIVENESS
+from infra.model import conditions, trees
+from infra.model.configurations import (
+    BY_NAME,
+    CONFIGURATIONS,
+    INVARIANTS,
+    LIVENESS,
+    SPECIFICATION,
+)
 from infra.model.schedules import read
-from infra.model.tlc import SPECIFICATION
 
 PROPERTIES = (*INVARIANTS, LIVENESS)
 PAGE = SPECIFICATION.parent / "README.md"
@@ -28,6 +33,23 @@ def test_the_page_names_every_configuration_and_property():
     page = PAGE.read_text()
     assert [each.name for each in CONFIGURATIONS if f"*{each.name}*" not in page] == []
     assert [name for name in PROPERTIES if f"`{name}`" not in page] == []
+
+
+def test_the_model_of_trees_drops_every_condition_in_turn_and_no_other():
+    text = trees.SPECIFICATION.read_text()
+    named = {one or other for one, other in NAMED.findall(text)}
+    named |= {f"{kind}: the item as read" for kind in ("move", "give", "take")}
+    named |= {f"{kind}: what is around it as read" for kind in ("move", "give")}
+    assert '": the item as read" ELSE ": what is around it as read"' in text
+    assert {condition.name for condition in trees.CONDITIONS} == named
+    assert {name for each in trees.CONDITIONS for name in each.searched} <= trees.BY_NAME.keys()
+
+
+def test_the_page_names_all_of_the_model_of_trees():
+    page = PAGE.read_text()
+    assert [each.name for each in trees.CONFIGURATIONS if f"*{each.name}*" not in page] == []
+    assert [name for name in trees.INVARIANTS if f"`{name}`" not in page] == []
+    assert conditions.table(trees.CONDITIONS) in page
 
 
 def test_conditions_are_dropped_in_configurations_that_exist():
