@@ -221,7 +221,7 @@ class Trees:
     def _repair_own(self, user: str) -> None:
         """Dissolve edges to personal folders until nothing lies in itself in a user's tree."""
         while cycle := self._cycle_of(user):
-            child, parent = next(each for each in cycle if self.is_personal(each[1]))
+            child, parent = next((e for e in cycle if self.is_personal(e[1])), cycle[0])
             self._move_from(child, [parent], ROOT)
 
     def _cycle_of(self, user: str) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import INVALID_MOVE, Move
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Forbidden, Invalid, NotFound
+from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import FolderId, ItemId, find_uuid
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.trees import Cycle, Place, Trees
@@ -161,6 +161,8 @@ def _moved(actor: Actor, plan: _Plan) -> Trees:
     """The trees in which whom it concerns has the item, and what else has given way."""
     item_id, forest = str(plan.item.id), plan.forest
     known = forest.places_of([item_id])
+    if actor.id not in known.get(item_id, ()):
+        raise Stale  # they have lost it since it was read
     folders = {item_id} if isinstance(plan.item, Folder) else set()
     if plan.to is not None:
         known |= _of_destination(plan, forest)
