@@ -16,6 +16,10 @@ from chalicelib.domain.rounds import FAILED
 from chalicelib.services.operator import upgrades
 from chalicelib.services.users import avatars
 from chalicelib.storage import operations
+from chalicelib.tables import catalogue
+
+catalogue.tables()
+"""All are loaded: what was left behind may be of any table."""
 
 LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
