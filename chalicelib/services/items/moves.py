@@ -19,6 +19,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.trees import Cycle, Place, Trees
 from chalicelib.services.access import grants
 from chalicelib.services.items.resource_rules import NO_FOLDER, TYPES, deleted_types
+from chalicelib.services.metadata.item_metadata import is_for_one
 from chalicelib.services.trees import places, structure
 from chalicelib.services.trees.forest import Forest
 from chalicelib.services.trees.parents import NO_ACCESS
@@ -42,6 +43,11 @@ _NOT_OUT_OF = {
 }
 _NOT_OUT = {"has_access": "You are not allowed to move this item."}
 _NOT_IN = {"has_access": "You are not allowed to move an item in read only into the parent folder."}
+_FOR_ONE = {
+    "isMetadataKeyTypeSharedOnSharedItem": (
+        "An item with metadata for one user's key cannot be moved into a shared folder."
+    )
+}
 _CYCLE = {"cycle": "The folder cannot be moved into one of its descendants."}
 
 
@@ -147,6 +153,8 @@ def _permitted(
             held.append(_may_change(actor, item, not_this))
         elif folder is not None:
             held.append(grants.require(actor, folder, read, missing=MISSING, denied=MISSING))
+    if to is not None and len(forest.users(to.id)) > 1 and is_for_one(item):
+        raise _refused(_FOR_ONE)
     return tuple(held)
 
 

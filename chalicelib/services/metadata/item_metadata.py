@@ -92,3 +92,8 @@ def is_private(item: Item) -> bool:
     """Whether a single user, and no group, has access."""
     permissions = list(item.permissions.values())
     return len(permissions) == 1 and permissions[0].aro == "User"
+
+
+def is_for_one(item: Item) -> bool:
+    """Whether an item's metadata are for one user's own key, so that nobody else can read them."""
+    return getattr(item, "metadata_key_type", None) == USER_KEY

@@ -157,6 +157,22 @@ def test_what_one_may_only_read_is_not_moved_into_a_shared_folder(ada, betty, di
     assert digest() == before
 
 
+@pytest.mark.parametrize("kind", ["resource", "folder"])
+def test_what_is_encrypted_for_one_user_is_not_moved_into_a_shared_folder(ada, betty, digest, kind):
+    """IN13"""
+    resources.allow(allow_creation_of_v5_folders=True)
+    work, own = folders.shared(ada, betty), folder(ada)
+    if kind == "resource":
+        item = resources.created(ada, resources.v5(ada))["id"]
+    else:
+        item = folders.create(ada, resources.metadata(ada)).body["id"]
+    before = digest()
+
+    assert refused(move(ada, kind, item, work)).keys() == {"isMetadataKeyTypeSharedOnSharedItem"}
+    assert digest() == before
+    assert move(ada, kind, item, own).status == 200
+
+
 def test_a_move_to_where_it_is_changes_nothing(ada, betty, digest):
     work, mail = folders.shared(ada, betty, type_=READ), make.resource(ada, {betty: READ})
     assert move(ada, "resource", mail, work).status == 200
