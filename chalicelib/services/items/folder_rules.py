@@ -48,7 +48,7 @@ def read_update(actor: Actor, draft: Draft[Any], stored: Folder, rows: Rows) -> 
     errors = _metadata_errors(actor, body, rows, settings, stored)
     if isinstance(body, V5Folder):
         if not stored.is_v5 and not settings.allow_v4_v5_upgrade:
-            errors = merged(errors, {"metadata_key_type": NO_UPGRADE})
+            errors = merged(errors, {"metadata": NO_UPGRADE})
     elif stored.is_v5 and not settings.allow_v5_v4_downgrade:
         errors["name"] = _NO_DOWNGRADE
     _refuse_if(errors)

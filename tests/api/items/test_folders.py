@@ -367,7 +367,7 @@ def test_a_reader_changes_no_folder(ada, betty, digest):
 def test_a_folder_changes_its_format_where_that_is_allowed(ada):
     work = folder(ada)
     refused = ada.client.put(path_of(work), resources.metadata(ada))
-    assert errors(refused) == {"metadata_key_type": {"v4_to_v5_upgrade_allowed"}}
+    assert errors(refused) == {"metadata": {"v4_to_v5_upgrade_allowed"}}
     resources.allow(allow_v4_v5_upgrade=True)
     assert ada.client.put(path_of(work), resources.metadata(ada)).status == 200
     assert ada.client.get(path_of(work)).body.keys() == BASE - {"name"} | V5
