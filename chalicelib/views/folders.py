@@ -12,6 +12,7 @@ from chalicelib.tables.folders import Folder
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.permissions import PermissionRow
 from chalicelib.views import resources as resource_views
+from chalicelib.views.holders import HolderJson
 from chalicelib.views.items import is_of_a_user
 from chalicelib.views.permissions import PermissionJson, permission_of, permissions_of
 from chalicelib.views.resources import ResourceJson
@@ -43,8 +44,8 @@ class ChildFolderJson(PlainFolderJson):
 class FolderJson(ChildFolderJson):
     """The same with the members a client asked for."""
 
-    creator: NotRequired[UserJson | None]
-    modifier: NotRequired[UserJson | None]
+    creator: NotRequired[UserJson | HolderJson | None]
+    modifier: NotRequired[UserJson | HolderJson | None]
     permission: NotRequired[PermissionJson]
     permissions: NotRequired[list[PermissionJson]]
     children_folders: NotRequired[list[ChildFolderJson]]

@@ -13,7 +13,6 @@ from chalicelib.views import permissions as permission_views
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import PermissionJson
 from chalicelib.views.shapes import Moment, Uuid
-from chalicelib.views.users import UserJson
 
 
 class ItemJson(TypedDict):
@@ -26,13 +25,13 @@ class ItemJson(TypedDict):
     modified_by: Uuid
     folder_parent_id: Uuid | None
     personal: bool
-    creator: NotRequired[UserJson | None]
-    modifier: NotRequired[UserJson | None]
     permission: NotRequired[PermissionJson]
     permissions: NotRequired[list[PermissionJson]]
 
 
 Shown = TypeVar("Shown", bound=ItemJson)
+Shape = dict[str, Any]
+"""An item of either kind, to be given members."""
 Contains = Callable[[str], bool]
 """Whether a client asked for a member."""
 Order = Sequence[tuple[str, bool]]
@@ -72,39 +71,42 @@ def groups_in(page: Sequence[ItemJson], contains: Contains) -> set[GroupId]:
     return set(map(GroupId, groups))
 
 
-def add_holders(page: Sequence[ItemJson], contains: Contains, holders: ShownHolders) -> None:
-    """Give items the users and groups that a client asked for."""
+def add_holders(page: Sequence[Any], contains: Contains, holders: ShownHolders) -> None:
+    """Give items the users and groups that a client asked for.
+
+    What these may be is said by the shape of each kind.
+    """
     wanted = [add for name, add in _HOLDERS.items() if contains(name)]
     for shown in page if wanted else ():
         for add in wanted:
             add(shown, holders)
 
 
-def _add_creator(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_creator(shown: Shape, holders: ShownHolders) -> None:
     shown["creator"] = holders.users.get(shown["created_by"])
 
 
-def _add_creator_profile(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_creator_profile(shown: Shape, holders: ShownHolders) -> None:
     shown["creator"] = holders.with_profile.get(shown["created_by"])
 
 
-def _add_modifier(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_modifier(shown: Shape, holders: ShownHolders) -> None:
     shown["modifier"] = holders.users.get(shown["modified_by"])
 
 
-def _add_modifier_profile(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_modifier_profile(shown: Shape, holders: ShownHolders) -> None:
     shown["modifier"] = holders.with_profile.get(shown["modified_by"])
 
 
-def _add_permission_users(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_permission_users(shown: Shape, holders: ShownHolders) -> None:
     permission_views.add_users(shown["permissions"], holders.with_profile)
 
 
-def _add_permission_groups(shown: ItemJson, holders: ShownHolders) -> None:
+def _add_permission_groups(shown: Shape, holders: ShownHolders) -> None:
     permission_views.add_groups(shown["permissions"], holders.groups)
 
 
-_HOLDERS: dict[str, Callable[[ItemJson, ShownHolders], None]] = {
+_HOLDERS: dict[str, Callable[[Shape, ShownHolders], None]] = {
     "creator": _add_creator,
     "creator.profile": _add_creator_profile,
     "modifier": _add_modifier,
