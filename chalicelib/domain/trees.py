@@ -243,13 +243,8 @@ class Trees:
 
 def in_cycles(above: Mapping[str, Collection[str]]) -> set[str]:
     """The folders that may lie in themselves, given in which each lies for anybody."""
-    left = {(child, parent) for child, parents in above.items() for parent in parents}
-    while True:
-        children, parents = {child for child, _ in left}, {parent for _, parent in left}
-        kept = {each for each in left if each[0] in parents and each[1] in children}
-        if kept == left:
-            return children
-        left = kept
+    pairs = {(child, parent) for child, parents in above.items() for parent in parents}
+    return {child for child, _ in _trimmed(pairs)}
 
 
 def _weight(edge: Edge, operator: str) -> tuple[object, ...]:
@@ -289,15 +284,19 @@ def _ordered(edges: Iterable[Edge]) -> list[tuple[str, str]]:
 
 
 def _tangled(edges: Collection[Edge]) -> set[Edge]:
-    """The edges that may be of a cycle: what ends somewhere, above or below, is of none."""
-    left = set(edges)
+    """The edges that may be of a cycle."""
+    kept = _trimmed({(edge.child, edge.parent) for edge in edges})
+    return {edge for edge in edges if (edge.child, edge.parent) in kept}
+
+
+def _trimmed(pairs: set[tuple[str, str]]) -> set[tuple[str, str]]:
+    """Children and parents that may be of a cycle: what ends, above or below, is of none."""
     while True:
-        children = {edge.child for edge in left}
-        parents = {edge.parent for edge in left}
-        kept = {edge for edge in left if edge.parent in children and edge.child in parents}
-        if kept == left:
-            return left
-        left = kept
+        children, parents = {child for child, _ in pairs}, {parent for _, parent in pairs}
+        kept = {each for each in pairs if each[0] in parents and each[1] in children}
+        if kept == pairs:
+            return kept
+        pairs = kept
 
 
 def _shortest(edges: Iterable[Edge]) -> list[Edge]:

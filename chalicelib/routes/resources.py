@@ -26,6 +26,7 @@ from chalicelib.web.filters import either, flag, ids, one_id, one_of
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
 from chalicelib.web.route import nothing
+from chalicelib.web.written import written
 
 endpoints = Endpoints(__name__)
 
@@ -212,7 +213,7 @@ def _with_holders(page: Sequence[views.ResourceJson], query: Query) -> Sequence[
 def _changed(actor: Actor, seen: SeenResource) -> views.ChangedResourceJson:
     shown, trees = views.changed(seen, _strongest(actor, seen)), OwnTrees(actor)
     trees.note(seen.row)
-    _mark([shown], trees.personal_now([shown["id"]]))
+    _mark([shown], written(lambda: trees.personal_among([shown["id"]])))
     return shown
 
 

@@ -6,7 +6,7 @@ ends. What differs by kind is said by the kind.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, ClassVar, NotRequired
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
@@ -91,6 +91,11 @@ def tables() -> dict[str, type[Item]]:
 def key_of(kind: str, item_id: str) -> Key:
     """Where an item of this kind is found."""
     return Key(_TABLES[kind], item_id)
+
+
+def keys_of(rows: Iterable[Mapping[str, Any]]) -> list[Key]:
+    """Where the items are found that rows of another table name, with their kind."""
+    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
 
 
 def find(rows: Rows, key: Key) -> Item | None:

@@ -7,7 +7,7 @@ from chalicelib.storage.base import Key
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item, key_of
+from chalicelib.tables.items import Item, keys_of
 from chalicelib.tables.resources import Resource
 
 SHIPPED: tuple[type[Item], ...] = (Resource, Folder)
@@ -16,11 +16,9 @@ SHIPPED: tuple[type[Item], ...] = (Resource, Folder)
 
 def held_by(user_id: UserId) -> list[Key]:
     """All items that a user holds."""
-    rows = Holding.outlines(user_id)
-    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
+    return keys_of(Holding.outlines(user_id))
 
 
 def shared_with(group_id: GroupId | str) -> list[Key]:
     """All items that are shared with a group."""
-    rows = GroupItem.in_group(group_id)
-    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
+    return keys_of(GroupItem.in_group(group_id))

@@ -157,6 +157,8 @@ def _query_parameters(route: Route) -> Iterator[Schema]:
         yield _parameter(f"contain[{name}]", {**_SWITCH, "default": default})
     for name, kind in sorted(options.filters.items()):
         yield _filter(name, kind)
+    for name in sorted(options.flags):
+        yield _parameter(name, {**_SWITCH, "default": "0"})
     if options.sortable:
         yield _parameter("sort", {"type": "string", "enum": list(options.sortable)})
         yield _parameter("direction", {"type": "string", "enum": ["asc", "desc"]})

@@ -118,6 +118,7 @@ def test_the_parameters_are_those_the_route_reads(route):
         expected.add(f"filter[{name}][]" if kind.kind.startswith("ids") else f"filter[{name}]")
     expected |= {"sort", "direction"} if options.sortable else set()
     expected |= {"limit", "page"} if options.is_paginated else set()
+    expected |= options.flags
     assert set(parameters_of(route, "query")) == expected
 
 

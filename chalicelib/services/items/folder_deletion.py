@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import FolderId, GroupId, ItemId
+from chalicelib.domain.ids import FolderId, GroupId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items import folders, resource_rules
+from chalicelib.services.items.endings import take_from_all
 from chalicelib.services.items.resource_rules import TYPES
 from chalicelib.services.trees import places
 from chalicelib.services.trees.forest import Forest
@@ -17,10 +18,8 @@ from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item, key_of
+from chalicelib.tables.items import Item, keys_of
 from chalicelib.tables.resources import Resource
 
 
@@ -75,13 +74,7 @@ class _Clearing:
         members, _ = memberships.read(named)
         self._groups |= members.groups
         for item in page:
-            item_id = ItemId(item.id)
-            for user_id in members.with_access(item.permissions):
-                self._tx.then_delete(Holding.of(user_id, item_id))
-            for group_id in memberships.group_holders(item.permissions):
-                self._tx.then_delete(GroupItem.of(group_id, item_id))
-            for folder_id in item.above or ():
-                self._tx.then_delete(FolderItem.of(folder_id, item_id))
+            take_from_all(self._tx, item, members)
 
     def close(self, folder: Folder) -> None:
         """Hold the groups that have anything of it, and those the actor may do so through."""
@@ -98,23 +91,20 @@ class _Clearing:
         asked.
         """
         own = places.keys_in(self._actor.id, folder.id)
-        noted = {
-            key_of(row["kind"]["S"], row["item_id"]["S"]) for row in FolderItem.in_folder(folder.id)
-        }
+        noted = keys_of(FolderItem.in_folder(folder.id))
         keys = sorted({*own, *noted}, key=lambda key: key.hash_key)
         for page in in_chunks([k for k in keys if k.hash_key not in self._seen], MOST_HELD):
             forest = Forest([])
             forest.read_items(page)
-            self._seen |= forest.items.keys()
-            doubtful = forest.items.keys() - {key.hash_key for key in own}
-            where = forest.places_of(doubtful) if doubtful else {}
-            gone = {
+            sure = forest.items.keys() & {key.hash_key for key in own}
+            where = forest.places_of(forest.items.keys() - sure)
+            told = {
                 each
-                for each in doubtful
-                if all(place.parent != folder.id for place in where.get(each, {}).values())
+                for each, places_ in where.items()
+                if any(place.parent == folder.id for place in places_.values())
             }
-            self._seen -= gone
-            yield [forest.items[key.hash_key] for key in page if _is_in(forest, key.hash_key, gone)]
+            self._seen |= sure | told
+            yield [item for id_, item in forest.items.items() if id_ in sure | told]
 
     def _may_take(self, item: Item) -> bool:
         if isinstance(item, Resource) and item.resource_type_id in self._hidden_types:
@@ -125,7 +115,3 @@ class _Clearing:
         if permission.aro == "Group":
             self._through.add(GroupId(permission.aro_id))
         return True
-
-
-def _is_in(forest: Forest, item_id: str, gone: set[str]) -> bool:
-    return item_id in forest.items and item_id not in gone

@@ -18,6 +18,7 @@ from chalicelib.domain.ids import FolderId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items import folder_rules, resource_rules
+from chalicelib.services.items.endings import take_from_all
 from chalicelib.services.metadata import metadata_settings
 from chalicelib.services.trees import parents, places
 from chalicelib.storage import reading
@@ -26,9 +27,7 @@ from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder, FolderRow
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import FOLDER, Holding, HoldingRow
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.users import User
@@ -124,17 +123,11 @@ def delete(actor: Actor, folder_id: FolderId) -> None:
     """
     loaded = load(actor, folder_id)
     folder, grant = loaded.folder, deletable(actor, loaded)
-    groups = memberships.group_holders(folder.permissions)
-    members, _ = memberships.read(groups)
+    members, _ = memberships.read(memberships.group_holders(folder.permissions))
     with Change(folder, deleted(actor, folder)) as tx:
         tx.hold(grant)
         members.raise_versions(tx)
-        for user_id in members.with_access(folder.permissions):
-            tx.then_delete(Holding.of(user_id, folder_id))
-        for group_id in groups:
-            tx.then_delete(GroupItem.of(group_id, folder_id))
-        for parent in folder.above or ():
-            tx.then_delete(FolderItem.of(parent, folder_id))
+        take_from_all(tx, folder, members)
         tx.create(ActionLog.of(folder_id, "Folders.deleted", actor.id, actor.caller))
 
 

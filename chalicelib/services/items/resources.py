@@ -22,6 +22,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import disclosure, grants, memberships
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed
 from chalicelib.services.items import resource_rules
+from chalicelib.services.items.endings import take_from_all
 from chalicelib.services.items.resource_rules import TYPES
 from chalicelib.services.metadata import metadata_settings
 from chalicelib.services.trees import parents, places
@@ -32,8 +33,6 @@ from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource, ResourceRow
@@ -157,17 +156,11 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
     resource = loaded.resource
     if loaded.has_deleted_type:
         raise Invalid("Could not delete the resource.", resource_rules.NO_TYPE_TO_DELETE)
-    groups = memberships.group_holders(resource.permissions)
-    members, _ = memberships.read(groups)
+    members, _ = memberships.read(memberships.group_holders(resource.permissions))
     with Change(resource, _deleted(actor, resource)) as tx:
         tx.hold(grant)
         members.raise_versions(tx)
-        for user_id in members.with_access(resource.permissions):
-            tx.then_delete(Holding.of(user_id, resource_id))
-        for group_id in groups:
-            tx.then_delete(GroupItem.of(group_id, resource_id))
-        for folder_id in resource.above or ():
-            tx.then_delete(FolderItem.of(folder_id, resource_id))
+        take_from_all(tx, resource, members)
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
 
 

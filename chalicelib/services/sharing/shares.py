@@ -25,7 +25,7 @@ from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import folders
 from chalicelib.services.items.folders import SeenFolder
 from chalicelib.services.items.resources import load
-from chalicelib.services.metadata.item_metadata import is_private
+from chalicelib.services.metadata.item_metadata import is_for_one, is_private
 from chalicelib.services.sharing import access_lists
 from chalicelib.services.sharing.access_lists import Candidates, Permissions
 from chalicelib.services.trees import arrivals, places
@@ -100,7 +100,7 @@ def share_folder(actor: Actor, folder_id: FolderId, draft: Draft[FolderShareBody
     """Change who has a folder; what lies in it stays whose it is."""
     loaded = folders.load(actor, folder_id)
     grant = loaded.require(actor, PermissionType.OWNER, _NO_SHARE_OF_FOLDER)
-    if loaded.folder.metadata_key_type == "user_key":
+    if is_for_one(loaded.folder):
         raise Invalid("Folder can not be shared")
     seen = loaded.seen._replace(holding=places.settled(actor.id, loaded.seen.holding))
     changes = read_permissions(draft, FOLDER)
@@ -114,7 +114,7 @@ def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
     """A resource the actor may share, and what lets them."""
     loaded = load(actor, resource_id, hidden_by_type=False)
     grant = loaded.require(actor, PermissionType.OWNER, DENIED)
-    if loaded.resource.metadata_key_type == "user_key":
+    if is_for_one(loaded.resource):
         raise Invalid("Resource metadata key type is invalid.")
     if loaded.has_deleted_type:
         raise NotFound("The resource types associated to this resource does not exist.")

@@ -25,7 +25,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item, key_of
+from chalicelib.tables.items import Item, keys_of
 from chalicelib.tables.settings import Setting
 
 Pair = tuple[str, str]
@@ -88,7 +88,7 @@ def _left_behind(forest: Forest, gained: Gained, folders: Collection[str]) -> se
     pairs = [(user, each) for user, ids in gained.items() for each in ids if each in folders]
     asked = [partial(Holding.outlines, user, place=each) for user, each in pairs]
     rows = [row for found in reading.together(*asked) for row in found] if asked else []
-    forest.read_items(key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows)
+    forest.read_items(keys_of(rows))
     return {
         (row["item_id"]["S"], row["user_id"]["S"])
         for row in rows

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
@@ -13,7 +14,7 @@ from chalicelib.domain.trees import Place, in_cycles
 from chalicelib.services.trees.forest import ELSEWHERE, Forest
 from chalicelib.storage import reading
 from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.items import key_of
+from chalicelib.tables.items import keys_of
 
 Gained = Mapping[UserId, Collection[str]]
 """What users are given: items by user."""
@@ -89,9 +90,7 @@ def _children(
     asked = sorted(folders)
     found = reading.together(*(partial(FolderItem.in_folder, each) for each in asked))
     rows = dict(zip(asked, found, strict=True))
-    forest.read_items(
-        key_of(row["kind"]["S"], row["item_id"]["S"]) for each in rows.values() for row in each
-    )
+    forest.read_items(keys_of(chain.from_iterable(found)))
     return {
         id_: {row["item_id"]["S"] for row in each if row["item_id"]["S"] in forest.items}
         | {*within.get(id_, ())}

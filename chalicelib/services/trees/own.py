@@ -6,15 +6,12 @@ but for its groups: of these it is asked whether they have one member.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from itertools import chain
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.services.access import memberships
-from chalicelib.storage import pace
 from chalicelib.storage.values import Map
 from chalicelib.tables.items import ItemRow
 from chalicelib.tables.permissions import PermissionRow
@@ -47,13 +44,6 @@ class OwnTrees:
         groups = {GroupId(each) for each in chain.from_iterable(set(noted.values()))}
         alone = {self._user, *memberships.sole_members(groups - {self._user})}
         return {id_ for id_, holders in noted.items() if holders <= alone}
-
-    def personal_now(self, item_ids: Collection[str]) -> set[str]:
-        """The same of what the request has just written, which is not decided once more for it."""
-        for _ in pace.attempts():
-            with suppress(Stale):
-                return self.personal_among(item_ids)
-        return set()
 
 
 def in_one(items: Mapping[str, AccessList]) -> set[str]:

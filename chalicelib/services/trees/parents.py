@@ -14,7 +14,7 @@ from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import ROOT, Holding
+from chalicelib.tables.holdings import Holding
 from chalicelib.tables.items import Item
 
 NO_ACCESS = {"has_folder_access": "You are not allowed to create content into the parent folder."}
@@ -30,14 +30,9 @@ class Parent:
     def receive(self, tx: Transaction, item: Item, holding: Holding) -> None:
         """Put something new into the folder, for the one user who has it."""
         tx.hold(self.grant)
-        holding.place = item_place(self.folder)
+        holding.place = self.folder.id
         item.above = {self.folder.id}
         tx.put(FolderItem(self.folder.id, item.id, kind=item.kind))
-
-
-def item_place(folder: Folder | None) -> str:
-    """What a holding says of where its item lies."""
-    return ROOT if folder is None else str(folder.id)
 
 
 def keys(parent_id: object) -> list[Key]:

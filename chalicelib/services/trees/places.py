@@ -14,7 +14,7 @@ from chalicelib.domain.ids import FolderId, UserId
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.tables.holdings import FOLDER, ROOT, Holding, HoldingRow
-from chalicelib.tables.items import Item, among, key_of
+from chalicelib.tables.items import Item, among, keys_of
 
 
 def parent_of(holding: HoldingRow) -> str | None:
@@ -66,8 +66,7 @@ def at_root(holding: HoldingRow) -> HoldingRow:
 
 def keys_in(user_id: UserId, folder_id: str) -> list[Key]:
     """What a user has in a folder of theirs."""
-    rows = Holding.outlines(user_id, place=folder_id)
-    return [key_of(row["kind"]["S"], row["item_id"]["S"]) for row in rows]
+    return keys_of(Holding.outlines(user_id, place=folder_id))
 
 
 def content(user_id: UserId, folder_id: str) -> list[Item]:

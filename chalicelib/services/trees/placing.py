@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Set as AbstractSet
 
 from chalicelib.domain.ids import ItemId, UserId
 from chalicelib.domain.trees import Place
@@ -34,7 +35,7 @@ class Placing:
                 self._new[item_id].add(place.parent)
 
     def place(self, item_id: str, user_id: str) -> str:
-        """What a new holding says of where its item lies."""
+        """What a holding says of where its item lies; what is not told of lies at the root."""
         place = self._moved.get((item_id, user_id))
         return ROOT if place is None or place.parent is None else place.parent
 
@@ -58,7 +59,7 @@ class Placing:
         tx: Change,
         *,
         of: Item | None = None,
-        arriving: Collection[tuple[str, str]] = (),
+        arriving: AbstractSet[tuple[str, str]] = frozenset(),
         rests_on: Iterable[str] = (),
         raised: Collection[str] = (),
     ) -> None:
@@ -68,13 +69,11 @@ class Placing:
         folders that none of these groups has. `of` is what the change is of, `arriving` whoever
         is given a holding by it, and `raised` are groups that it raises already.
         """
-        for (item_id, user_id), place in self._moved.items():
-            if (item_id, user_id) not in arriving:
-                where = ROOT if place is None or place.parent is None else place.parent
-                holding = Holding.of(UserId(user_id), ItemId(item_id))
-                tx.then_update(holding, Holding.place.set(where))
+        for item_id, user_id in sorted(self._moved.keys() - arriving):
+            holding = Holding.of(UserId(user_id), ItemId(item_id))
+            tx.then_update(holding, Holding.place.set(self.place(item_id, user_id)))
         target = None if of is None else of.id
-        changed = {item_id for item_id, _ in set(self._moved) - set(arriving)}
+        changed = {item_id for item_id, _ in self._moved.keys() - arriving}
         changed |= {item_id for item_id, new in self._new.items() if new - self._noted(item_id)}
         changed |= self._exactly.keys()
         for item_id in sorted(changed):
@@ -102,10 +101,9 @@ class Placing:
         written: Collection[str | None],
         raised: Collection[str],
     ) -> None:
-        ids = [*item_ids]
-        above = {each for id_ in ids for each in self._noted(id_) | self._above(id_)}
-        concerned = [*map(self._forest.items.get, {*item_ids, *above})]
-        rows = {item.id: item for item in concerned if item is not None}
+        above = {each for id_ in item_ids for each in self._noted(id_) | self._above(id_)}
+        known = self._forest.items
+        rows = {id_: known[id_] for id_ in above.union(item_ids) if id_ in known}
         self._forest.read_members(rows.values())
         groups = {group for item in rows.values() for group in group_holders(item.permissions)}
         for group_id in sorted(groups.difference(raised)):

@@ -202,7 +202,6 @@ def test_no_folder_is_moved_into_itself_or_below(ada, digest, depth):
 
 
 def test_who_sees_both_sees_the_move(ada, betty, carol, store):
-    """IN30 FT10"""
     work, other = folders.shared(ada, betty), folders.shared(ada, betty, "other")
     mail = make.resource(ada, {betty: READ, carol: READ})
 

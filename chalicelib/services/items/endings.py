@@ -1,0 +1,23 @@
+"""What everybody loses when an item ends."""
+
+from __future__ import annotations
+
+from chalicelib.domain.ids import ItemId
+from chalicelib.services.access import memberships
+from chalicelib.services.access.memberships import Members
+from chalicelib.storage.operations import Change
+from chalicelib.tables.folder_items import FolderItem
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item
+
+
+def take_from_all(tx: Change, item: Item, members: Members) -> None:
+    """Take an item from all who have it, and from what notes it; `members` are of its groups."""
+    item_id = ItemId(item.id)
+    for user_id in members.with_access(item.permissions):
+        tx.then_delete(Holding.of(user_id, item_id))
+    for group_id in memberships.group_holders(item.permissions):
+        tx.then_delete(GroupItem.of(group_id, item_id))
+    for folder_id in item.above or ():
+        tx.then_delete(FolderItem.of(folder_id, item_id))
