@@ -120,17 +120,14 @@ def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
+def in_index(table: type[Table], attribute: str, value: str, *, index: str) -> list[RawRow]:
+    """Read the rows of an index; as of a moment ago, so no right is decided by them."""
+    return list(_pages("Query", _index_parameters(table, attribute, value, index)))
+
+
 def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
     """Count the rows of an index; as of a moment ago, so no right is decided by it."""
-    parameters: dict[str, Any] = {
-        "TableName": table.stored_as(),
-        "IndexName": index,
-        "Select": "COUNT",
-        "KeyConditionExpression": "#key = :value",
-        "ExpressionAttributeNames": {"#key": attribute},
-        "ExpressionAttributeValues": {":value": {"S": value}},
-        "ReturnConsumedCapacity": "TOTAL",
-    }
+    parameters = _index_parameters(table, attribute, value, index) | {"Select": "COUNT"}
     total = 0
     while True:
         answer = connection.call("Query", dict(parameters))
@@ -138,6 +135,17 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
         if "LastEvaluatedKey" not in answer:
             return total
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _index_parameters(table: type[Table], attribute: str, value: str, index: str) -> Json:
+    return {
+        "TableName": table.stored_as(),
+        "IndexName": index,
+        "KeyConditionExpression": "#key = :value",
+        "ExpressionAttributeNames": {"#key": attribute},
+        "ExpressionAttributeValues": {":value": {"S": value}},
+        "ReturnConsumedCapacity": "TOTAL",
+    }
 
 
 def by_key(table: type[Table], rows: Iterable[RawRow]) -> Iterator[tuple[Key, RawRow]]:

@@ -15,7 +15,7 @@ from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
 from chalicelib.storage import decisions, fetching, settling
 from chalicelib.storage.base import Key, RawRow, Table
-from chalicelib.storage.fetching import BATCH, count, scan, side_by_side, together
+from chalicelib.storage.fetching import BATCH, count, in_index, scan, side_by_side, together
 from chalicelib.storage.settling import Counted
 from chalicelib.storage.settling import set_of as query
 from chalicelib.storage.versioned import version_in
@@ -27,6 +27,7 @@ __all__ = [
     "find",
     "first",
     "gather",
+    "in_index",
     "query",
     "read",
     "scan",

@@ -75,6 +75,16 @@ NAMED_WITHOUT_ID = {
     *("FoldersIndex.index", "FoldersCreate.create", "FoldersView.view", "FoldersUpdate.update"),
     *("FoldersDelete.delete", "FoldersRelationsMove.move", "FoldersShare.share"),
     *("CommentsDelete.delete", "FavoritesAdd.add", "FavoritesDelete.delete"),
+    *("MetadataTypesSettingsGet.get", "MetadataTypesSettingsPost.post"),
+    *("MetadataKeysSettingsGet.get", "MetadataKeysSettingsPost.post"),
+    *("MetadataKeyCreate.create", "MetadataKeyUpdate.update", "MetadataKeyDelete.delete"),
+    *("MetadataPrivateKeysCreate.create", "MetadataPrivateKeysUpdate.update"),
+    *("MetadataMissingPrivateKeysShare.share", "MetadataSettingsSetup.get"),
+    *("MetadataSettingsGetStarted.get", "MetadataRotateKeyResourcesIndex.index"),
+    *("MetadataRotateKeyFoldersIndex.index", "MetadataRotateKeyResourcesPost.post"),
+    *("MetadataRotateKeyFoldersPost.post", "MetadataUpgradeResourcesIndex.index"),
+    *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
+    *("MetadataUpgradeFoldersPost.post",),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -104,6 +114,11 @@ MAKE_NOTHING = {
             *("/roles/{role_id}.json", "/account/settings/locales.json"),
             *("/self-registration/settings.json", "/folders/{folder_id}.json"),
             *("/move/{model}/{item}.json", "/share/folder/{folder_id}.json"),
+            *("/metadata/keys/{metadata_key_id}.json", "/metadata/keys/settings.json"),
+            *("/metadata/types/settings.json",),
+            "/metadata/keys/private/{metadata_private_key_id}.json",
+            *("/metadata/rotate-key/resources.json", "/metadata/rotate-key/folders.json"),
+            *("/metadata/upgrade/resources.json", "/metadata/upgrade/folders.json"),
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),
