@@ -86,6 +86,8 @@ _SHARED = frozenset(
     }
 )
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
+_OF_USERS = frozenset({"session_keys"})
+"""What is one user's alone and goes with them, by whoever finishes the deletion of a user."""
 
 GROUPS = (
     EndpointGroup(
@@ -100,9 +102,10 @@ GROUPS = (
     EndpointGroup(
         "users",
         modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
-        reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
+        reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
         adds=_LOG | {"outbox"},
+        removes=_OF_USERS,
         avatars=frozenset({"PutObject", "DeleteObject"}),
         leaves_answers=True,
     ),
@@ -111,7 +114,7 @@ GROUPS = (
         modules=("resources", "share", "resource_types", "favorites", "comments"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
         changes=frozenset({"users", "settings"}),
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
         leaves_answers=True,
     ),
@@ -121,7 +124,7 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
         adds=_LOG,
         changes=frozenset({"users", "settings"}),
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"operations"},
         leaves_answers=True,
     ),
@@ -138,7 +141,17 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
         adds=_LOG,
         changes=frozenset({"users", "settings"}),
+        removes=_OF_USERS,
         writes=_SESSION | _SHARED | {"claims", "operations"},
+        leaves_answers=True,
+    ),
+    EndpointGroup(
+        "metadata",
+        modules=("session_keys",),
+        reads=_CALLER | _SHARED | {"session_keys", "gpgkeys", "claims"},
+        changes=frozenset({"users", "settings"}),
+        removes=frozenset({"claims"}),
+        writes=_SESSION | _SHARED | {"session_keys", "operations"},
         leaves_answers=True,
     ),
     EndpointGroup(
@@ -160,7 +173,7 @@ WORKERS = (
         changes=frozenset({"users", "resources", "folders", "groups"})
         | _PROGRESS
         | OF_SEVERAL_FORMS,
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=frozenset({"holdings", "memberships", "group_items", "folder_items", "operations"}),
         scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),

@@ -18,6 +18,8 @@ ResourceTypeId = NewType("ResourceTypeId", str)
 FolderId = NewType("FolderId", str)
 FavoriteId = NewType("FavoriteId", str)
 CommentId = NewType("CommentId", str)
+SessionKeyId = NewType("SessionKeyId", str)
+"""Of an entry, which holds the session keys of many messages."""
 AcoId = ItemId | ResourceId | FolderId
 
 NAMESPACE = UUID("d5447ca1-950f-459d-8b20-86ddfdd0f922")

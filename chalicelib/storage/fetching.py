@@ -77,6 +77,16 @@ def query(
     return rows if index is not None else as_written(table.forms, rows)
 
 
+def keys(table: type[Table], hash_key: str) -> list[RawRow]:
+    """Read the keys of all rows of a hash key, and nothing else of them."""
+    names = [name for name in table.key_names() if name is not None]
+    parameters = _query_parameters(table, hash_key, None, None)
+    placeholders = {f"#k{number}": name for number, name in enumerate(names)}
+    parameters["ProjectionExpression"] = ", ".join(placeholders)
+    parameters["ExpressionAttributeNames"] |= placeholders
+    return list(_pages("Query", parameters))
+
+
 def first(
     table: type[Table], hash_key: str, most: int, *, range_condition: Condition | None = None
 ) -> list[RawRow]:

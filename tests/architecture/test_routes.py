@@ -75,6 +75,8 @@ NAMED_WITHOUT_ID = {
     *("FoldersIndex.index", "FoldersCreate.create", "FoldersView.view", "FoldersUpdate.update"),
     *("FoldersDelete.delete", "FoldersRelationsMove.move", "FoldersShare.share"),
     *("CommentsDelete.delete", "FavoritesAdd.add", "FavoritesDelete.delete"),
+    *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
+    *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -104,6 +106,7 @@ MAKE_NOTHING = {
             *("/roles/{role_id}.json", "/account/settings/locales.json"),
             *("/self-registration/settings.json", "/folders/{folder_id}.json"),
             *("/move/{model}/{item}.json", "/share/folder/{folder_id}.json"),
+            "/metadata/session-keys/{session_key_id}.json",
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),
