@@ -91,6 +91,8 @@ _SHARED = frozenset(
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
 _LOCKABLE = frozenset({"users", "resources", "folders", "groups", "metadata_keys"})
 """What large changes lock."""
+_OF_USERS = frozenset({"session_keys"})
+"""What is one user's alone and goes with them, by whoever finishes the deletion of a user."""
 
 GROUPS = (
     EndpointGroup(
@@ -105,9 +107,10 @@ GROUPS = (
     EndpointGroup(
         "users",
         modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
-        reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
+        reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
         adds=_LOG | {"outbox"},
+        removes=_OF_USERS,
         avatars=frozenset({"PutObject", "DeleteObject"}),
         leaves_answers=True,
     ),
@@ -116,7 +119,7 @@ GROUPS = (
         modules=("resources", "share", "resource_types", "favorites", "comments"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
         changes=frozenset({"users", "settings"}),
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
         leaves_answers=True,
     ),
@@ -126,18 +129,18 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
         adds=_LOG,
         changes=frozenset({"users", "settings"}),
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"operations"},
         leaves_answers=True,
     ),
     EndpointGroup(
         "metadata",
-        modules=("metadata_keys", "metadata_settings", "metadata_batches"),
-        reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
+        modules=("metadata_keys", "metadata_settings", "metadata_batches", "session_keys"),
+        reads=_CALLER | _SHARED | {"gpgkeys", "claims", "session_keys"},
         adds=_LOG,
         changes=frozenset({"users"}),
         removes=frozenset({"claims"}),
-        writes=_SESSION | _SHARED | {"settings", "operations"},
+        writes=_SESSION | _SHARED | {"session_keys", "settings", "operations"},
         leaves_answers=True,
     ),
     EndpointGroup(
@@ -146,7 +149,7 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
         adds=_LOG,
         changes=frozenset({"users"}),
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"settings", "operations"},
         reads_public_keys=True,
     ),
@@ -163,6 +166,7 @@ GROUPS = (
         reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
         adds=_LOG,
         changes=frozenset({"users", "settings"}),
+        removes=_OF_USERS,
         writes=_SESSION | _SHARED | {"claims", "operations"},
         leaves_answers=True,
     ),
@@ -183,7 +187,7 @@ WORKERS = (
         modules=("sweeper",),
         reads=_LOCKABLE | {"operations"} | _PROGRESS,
         changes=_LOCKABLE | _PROGRESS | OF_SEVERAL_FORMS,
-        removes=frozenset({"claims"}),
+        removes=_OF_USERS | {"claims"},
         writes=_SHARED - _LOCKABLE | {"operations"},
         scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),

@@ -186,6 +186,28 @@ def _comments_are_located(stored: Stored) -> Iterator[Violation]:
         yield Violation("I10", comment_id, "a comment is located and not there")
 
 
+def _session_keys_are_whole(stored: Stored) -> Iterator[Violation]:
+    rows = stored.rows("session_keys")
+    there = {(row["user_id"], row["id"]) for row in rows if not row["created"]}
+    entries = [row for row in rows if row["created"]]
+    named = Counter((row["user_id"], part) for row in entries for part in row["parts"] or ())
+    for row in entries:
+        if (row["data"] is None) != bool(row["parts"]):
+            yield Violation("I13", row["id"], "session keys lie neither in one row nor in parts")
+    for _, part_id in sorted(named.keys() - there):
+        yield Violation("I13", part_id, "a part of session keys is missing")
+    for _, part_id in sorted(there - named.keys()):
+        yield Violation("I13", part_id, "a part is of no session keys")
+    shares = Counter({part_id: count for (_, part_id), count in named.items()})
+    yield from _at_most_one("I13", "a part is of several session keys", shares)
+
+
+def _session_keys_are_of_somebody(stored: Stored) -> Iterator[Violation]:
+    users = {row["user_id"] for row in stored.rows("session_keys")}
+    for user_id in sorted(users - stored.live_users.keys()):
+        yield Violation("I9", user_id, "this user is gone and has session keys")
+
+
 def _tokens_are_spent_once(stored: Stored) -> Iterator[Violation]:
     unspent: Counter[str] = Counter()
     successors: Counter[str] = Counter()
@@ -319,6 +341,8 @@ _CHECKS = (
     _each_user_has_their_key,
     _favorites_are_single,
     _comments_are_located,
+    _session_keys_are_whole,
+    _session_keys_are_of_somebody,
     _tokens_are_spent_once,
     _nothing_decrypts,
     _versions_count,

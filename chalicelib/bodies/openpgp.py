@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chalicelib.bodies.rules import Rule
@@ -11,17 +12,23 @@ LONGEST_SECRET = 390_000
 """Characters; a row holds 400 KB in all, and this one little else."""
 LONGEST_METADATA = 200_000
 """Characters; the same row holds the access list."""
+LONGEST_SESSION_KEYS = 1_950_000
+"""Characters; a transaction holds 4 MB in all, and this twice: what is stored, and what goes."""
 
 
-def _is_message(value: Any) -> bool:
-    """Whether it can be stored as a message. One too long for any field is not read at all."""
-    if not isinstance(value, str) or len(value) > LONGEST_SECRET:
-        return False
-    try:
-        read_message(value)
-    except BadArmor:
-        return False
-    return True
+def _is_message(longest: int) -> Callable[[Any], bool]:
+    """A test for what can be stored as a message. A longer one is not read at all."""
+
+    def holds(value: Any) -> bool:
+        if not isinstance(value, str) or len(value) > longest:
+            return False
+        try:
+            read_message(value)
+        except BadArmor:
+            return False
+        return True
+
+    return holds
 
 
 def message_length(limit: int) -> Rule:
@@ -35,5 +42,6 @@ def message_length(limit: int) -> Rule:
 
 
 _IS_MESSAGE = "The message should be a valid ASCII-armored OpenPGP message."
-openpgp_message = Rule("isValidOpenPGPMessage", _IS_MESSAGE, _is_message)
-parsable_metadata = Rule("isMetadataParsable", _IS_MESSAGE, _is_message)
+openpgp_message = Rule("isValidOpenPGPMessage", _IS_MESSAGE, _is_message(LONGEST_SECRET))
+parsable_metadata = Rule("isMetadataParsable", _IS_MESSAGE, _is_message(LONGEST_SECRET))
+long_openpgp_message = Rule("isValidOpenPGPMessage", _IS_MESSAGE, _is_message(LONGEST_SESSION_KEYS))

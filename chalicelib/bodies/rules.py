@@ -26,7 +26,7 @@ from typing import Any, Final, Literal, Self
 
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.ids import find_uuid
-from chalicelib.domain.moments import find_moment
+from chalicelib.domain.moments import find_exact_moment, find_moment
 
 LONGEST_LIST = 1_000
 """Items of a list that says nothing else by `at_most`."""
@@ -296,3 +296,15 @@ date_time = Rule(
     schema={"type": "string", "format": "date-time"},
 )
 """A moment of UTC with at least hours and minutes; null and "" clear it."""
+
+_DAY = len("2031-02-03")
+
+exact_date_time = Rule(
+    "dateTime",
+    "The {field} should be a date and a time.",
+    lambda value: find_exact_moment(value) is not None and len(value) > _DAY,
+    gives=datetime,
+    canonical=find_exact_moment,
+    schema={"type": "string", "format": "date-time"},
+)
+"""A moment in any zone, UTC where none is named, with the fraction of its second."""

@@ -30,6 +30,7 @@ BATCH = 100
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
+Fourth = TypeVar("Fourth")
 Made = TypeVar("Made")
 Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
 """What makes something of rows of one table that came together."""
@@ -50,6 +51,14 @@ def together(one: Callable[[], First], two: Callable[[], Second], /) -> tuple[Fi
 def together(
     one: Callable[[], First], two: Callable[[], Second], three: Callable[[], Third], /
 ) -> tuple[First, Second, Third]: ...
+@overload
+def together(
+    one: Callable[[], First],
+    two: Callable[[], Second],
+    three: Callable[[], Third],
+    four: Callable[[], Fourth],
+    /,
+) -> tuple[First, Second, Third, Fourth]: ...
 @overload
 def together(*calls: Callable[[], Made]) -> tuple[Made, ...]: ...
 def together(*calls: Callable[[], Any]) -> tuple[Any, ...]:
@@ -75,6 +84,16 @@ def query(
     """Read all rows of a hash key, in the order of their range keys."""
     rows = list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
     return rows if index is not None else as_written(table.forms, rows)
+
+
+def keys(table: type[Table], hash_key: str) -> list[RawRow]:
+    """Read the keys of all rows of a hash key, and nothing else of them."""
+    names = [name for name in table.key_names() if name is not None]
+    parameters = _query_parameters(table, hash_key, None, None)
+    placeholders = {f"#k{number}": name for number, name in enumerate(names)}
+    parameters["ProjectionExpression"] = ", ".join(placeholders)
+    parameters["ExpressionAttributeNames"] |= placeholders
+    return list(_pages("Query", parameters))
 
 
 def first(

@@ -28,6 +28,7 @@ __all__ = [
     "first",
     "gather",
     "in_index",
+    "keys",
     "query",
     "read",
     "scan",
@@ -91,6 +92,12 @@ def first(table: type[Table], hash_key: str, most: int) -> list[RawRow]:
     if decisions.met():
         return query(table, hash_key)[:most]
     return fetching.first(table, hash_key, most)
+
+
+def keys(table: type[Table], hash_key: str) -> list[Key]:
+    """The keys of all rows of a hash key, without what else the rows hold."""
+    rows = query(table, hash_key) if decisions.met() else fetching.keys(table, hash_key)
+    return [fetching.key_of(table, row) for row in rows]
 
 
 def is_ahead() -> bool:

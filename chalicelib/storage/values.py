@@ -23,6 +23,10 @@ class Texts(TypedDict):
     SS: list[str]
 
 
+class List(TypedDict, Generic[V]):
+    L: list[V]
+
+
 class Number(TypedDict):
     N: str
 

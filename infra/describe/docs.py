@@ -22,7 +22,14 @@ from infra.endpoints import Served, every_endpoint
 
 DOCS = Path(__file__).parents[2] / "docs"
 _WRITTEN = "This page is written from the code by `make docs`; a test compares the two.\n"
-_KINDS = {"S": "text", "N": "number", "BOOL": "boolean", "M": "map", "SS": "set of texts"}
+_KINDS = {
+    "S": "text",
+    "N": "number",
+    "BOOL": "boolean",
+    "M": "map",
+    "L": "list",
+    "SS": "set of texts",
+}
 
 
 def endpoints() -> str:

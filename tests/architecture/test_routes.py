@@ -85,6 +85,8 @@ NAMED_WITHOUT_ID = {
     *("MetadataRotateKeyFoldersPost.post", "MetadataUpgradeResourcesIndex.index"),
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
     *("MetadataUpgradeFoldersPost.post",),
+    *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
+    *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -119,6 +121,7 @@ MAKE_NOTHING = {
             "/metadata/keys/private/{metadata_private_key_id}.json",
             *("/metadata/rotate-key/resources.json", "/metadata/rotate-key/folders.json"),
             *("/metadata/upgrade/resources.json", "/metadata/upgrade/folders.json"),
+            "/metadata/session-keys/{session_key_id}.json",
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),

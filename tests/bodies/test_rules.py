@@ -19,6 +19,7 @@ from chalicelib.bodies.rules import (
     boolean,
     date_time,
     email,
+    exact_date_time,
     expired,
     in_list,
     integer,
@@ -49,6 +50,7 @@ RULES = [
     at_most(2),
     expired,
     date_time,
+    exact_date_time,
 ]
 
 json_values = st.recursive(
@@ -489,6 +491,28 @@ def test_what_is_no_moment_is_no_expiry(value):
 )
 def test_a_suspension_names_a_moment_of_utc(value, is_fine):
     assert date_time.holds(value) is is_fine
+
+
+@pytest.mark.parametrize(
+    ("text", "fraction"),
+    [
+        ("2031-02-03T04:05:06Z", 0),
+        ("2031-02-03 04:05:06", 0),
+        ("2031-02-03T06:05:06.25+02:00", 250_000),
+        ("2031-02-03T04:05:06.9", 900_000),
+        ("2031-02-03T04:05:06.123456789Z", 123_456),
+    ],
+)
+def test_an_exact_moment_has_its_fraction_of_a_second(text, fraction):
+    assert exact_date_time.holds(text)
+    assert exact_date_time.canonical(text) == datetime(2031, 2, 3, 4, 5, 6, fraction, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "value", ["2031-02-03", "", None, "soon", "2031-02-30T04:05:06", "04:05:06", 5, True, [], {}]
+)
+def test_an_exact_moment_is_a_date_and_a_time(value):
+    assert not exact_date_time.holds(value)
 
 
 @given(value=json_values)

@@ -42,6 +42,15 @@ REPEATED = {
     "POST /groups.json": 400,
     "PUT /groups/{group}.json": 400,
     "PUT /groups/{group}.json without a member": 400,
+    **dict.fromkeys(
+        (
+            "DELETE /metadata/session-keys/{session_key_id}.json",
+            "DELETE /metadata/session-keys/{session_key_id}.json of many",
+        ),
+        404,
+    ),
+    **{f"{method} /metadata/session-keys/{{session_key_id}}.json": 400 for method in BOTH},
+    "PUT /metadata/session-keys/{session_key_id}.json with many": 400,
     "DELETE /resource-types/{resource_type_id}.json": 400,
     "DELETE /resources/{resource_id}.json": 404,
     "DELETE /self-registration/settings/{setting_id}.json": 404,

@@ -21,6 +21,7 @@ from chalicelib.tables.holdings import RESOURCE, Holding
 from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.metadata_uses import MetadataUse
 from chalicelib.tables.resources import Resource
+from chalicelib.tables.session_keys import SessionKey
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
@@ -28,7 +29,7 @@ from integrity.invariants import violations
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.faults.large_operations import lines
 from tests.support.model.invariants import check_invariants
-from tests.support.world import make
+from tests.support.world import make, session_keys
 from tests.support.world.comments import commented
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
@@ -38,7 +39,7 @@ READ, OWNER = PermissionType.READ, PermissionType.OWNER
 def tenant(store, ada, betty, carol):
     """People, a group, and items of one, shared, of a group, in the new format, and deleted.
 
-    There are comments on two of them.
+    There are comments on two of them. One user has session keys, in parts.
     """
     Setting(TENANT, value={}).save()
     team = make.group(betty, carol)
@@ -55,6 +56,7 @@ class Tenant:
     def __init__(self, store, ada, betty, shared):
         self.store, self.ada, self.betty, self.shared = store, ada, betty, shared
         self.said = commented(betty, shared)
+        self.kept = session_keys.added(betty, session_keys.of_length(betty, 500_000))["id"]
 
     def resource(self):
         return Resource.get(self.shared)
@@ -64,6 +66,9 @@ class Tenant:
 
     def comment(self):
         return Comment.get(self.shared, self.said)
+
+    def entry(self):
+        return SessionKey.get(self.betty.id, self.kept)
 
     def user(self):
         return User.get(self.betty.id)
@@ -243,6 +248,28 @@ BREACHES = {
     ),
     "a comment is of no item": ("I9", lambda t: _comment(new_id(), t.ada.id)),
     "a comment is of nobody": ("I9", lambda t: t.change(t.comment(), user_id=new_id())),
+    "session keys lie nowhere": ("I13", lambda t: t.change(t.entry(), parts=None)),
+    "session keys lie in a row and in parts": ("I13", lambda t: t.change(t.entry(), data="pgp")),
+    "a part of session keys is gone": (
+        "I13",
+        lambda t: SessionKey.get(t.betty.id, t.entry().parts[1]).delete(),
+    ),
+    "a part is of no session keys": (
+        "I13",
+        lambda t: SessionKey(t.betty.id, new_id(), data="pgp").save(),
+    ),
+    "a part is of somebody else": (
+        "I13",
+        lambda t: t.change(SessionKey.get(t.betty.id, t.entry().parts[0]), user_id=t.ada.id),
+    ),
+    "a part is of two entries": (
+        "I13",
+        lambda t: t.change(t.entry(), id=new_id()),
+    ),
+    "session keys outlive their user": (
+        "I9",
+        lambda t: SessionKey(new_id(), new_id(), data="pgp", created=clock.now()).save(),
+    ),
     "a session has two refresh tokens": (
         "I11",
         lambda t: [_refresh(t.ada.id).save() for _ in range(2)],

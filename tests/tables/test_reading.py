@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage import reading, writing
+from chalicelib.storage import decisions, fetching, reading, writing
+from chalicelib.storage.base import Key
 from chalicelib.storage.connection import connection
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.holdings import Holding
@@ -167,6 +168,25 @@ def test_a_query_may_ask_for_a_range(store):
         rows = reading.query(Claim, "username", range_condition=Claim.value > "0003")
 
     assert _values(rows) == ["0004", "0005"]
+
+
+@pytest.mark.parametrize("met", [{}, {"operation": Key(Claim, "username", "0001")}])
+def test_keys_are_read_without_the_rows(store, met):
+    """FT08"""
+    keys = _claims(6)
+    _claims(3, "fingerprint")
+
+    with decisions.noting(met), SmallPages(2, empty=True):
+        assert reading.keys(Claim, "username") == keys
+        assert reading.keys(Claim, "none") == []
+
+
+def test_keys_are_all_that_is_read_of_rows(store):
+    _claims(1)
+
+    [row] = fetching.keys(Claim, "username")
+
+    assert row == {"kind": {"S": "username"}, "value": {"S": "0000"}}
 
 
 def test_a_local_index_is_read_like_its_table(store):

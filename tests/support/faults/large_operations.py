@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from chalicelib.domain.errors import Invalid
 from chalicelib.storage import operations, parts, reading
-from chalicelib.storage.base import Key, RawRow
+from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.connection import connection
 from chalicelib.storage.parts import Part
 from chalicelib.storage.versioned import Versioned
@@ -39,7 +39,12 @@ def rewrite(part: Part, change: Callable[[RawRow], object]) -> None:
     """Damage a part."""
     row = dict(reading.find(part.key) or {})
     change(row)
-    connection.call("PutItem", {"TableName": Part.stored_as(), "Item": row})
+    put(Part, row)
+
+
+def put(table: type[Table], row: RawRow) -> None:
+    """Let a row be stored as it is."""
+    connection.call("PutItem", {"TableName": table.stored_as(), "Item": row})
 
 
 def held(store: Storage, *tables: type[Versioned]) -> set[str]:

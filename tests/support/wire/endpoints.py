@@ -74,6 +74,7 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "item": resource_id,
         "favorite_id": ada.client.post(f"/favorites/resource/{resource_id}.json").body["id"],
         "comment_id": _comment(ada, resource_id),
+        "session_key_id": _session_key(ada),
         "group": _group(ada),
         "role_id": make.role(ada),
     }
@@ -82,6 +83,11 @@ def things_of(ada: Somebody) -> dict[str, str]:
 def _comment(who: Somebody, resource_id: str) -> str:
     sent = {"content": "hello"}
     return str(who.client.post(f"/comments/resource/{resource_id}.json", sent).body["id"])
+
+
+def _session_key(who: Somebody) -> str:
+    sent = {"data": message("session keys", who.key.public)}
+    return str(who.client.post("/metadata/session-keys.json", sent).body["id"])
 
 
 def _group(who: Somebody) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +22,16 @@ from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import folders, groups, make, metadata, people, resources, shares
+from tests.support.world import (
+    folders,
+    groups,
+    make,
+    metadata,
+    people,
+    resources,
+    session_keys,
+    shares,
+)
 from tests.support.world.comments import commented
 from tests.support.world.keys import KEYS, challenge, message
 from tests.support.world.make import Somebody, Team
@@ -370,6 +380,33 @@ def comment(tenant, name):
     parent = {"parent_id": comment_id} if name.endswith("reply") else {}
     ids = {"resource_id": tenant.resource, "comment_id": comment_id}
     return sent(tenant.betty.client, name, ids, {"content": "hello again", **parent})
+
+
+@of(
+    "GET /metadata/session-keys.json",
+    "POST /metadata/session-keys.json",
+    *both("/metadata/session-keys/{session_key_id}.json"),
+    "DELETE /metadata/session-keys/{session_key_id}.json",
+)
+def keep_session_keys(tenant, name):
+    return about_session_keys(tenant.betty, name, session_keys.blob)
+
+
+@of(
+    "GET /metadata/session-keys.json of many",
+    "POST /metadata/session-keys.json with many",
+    "PUT /metadata/session-keys/{session_key_id}.json with many",
+    "DELETE /metadata/session-keys/{session_key_id}.json of many",
+)
+def keep_many_session_keys(tenant, name):
+    """In two parts each."""
+    return about_session_keys(tenant.betty, name, partial(session_keys.of_length, length=400_000))
+
+
+def about_session_keys(who, name, blob):
+    entry = session_keys.added(who, blob(who))
+    body = {"data": blob(who), "modified": entry["modified"]}
+    return sent(who.client, name, {"session_key_id": entry["id"]}, body)
 
 
 @of("POST /folders.json", "POST /folders.json in a folder")

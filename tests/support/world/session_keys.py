@@ -1,0 +1,56 @@
+"""What requests about session keys are made of, and what is stored afterwards."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import Any
+
+from tests.support.wire.client import Response
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
+
+ALL = "/metadata/session-keys.json"
+
+
+def path(entry_id: str) -> str:
+    return f"/metadata/session-keys/{entry_id}.json"
+
+
+def blob(who: Somebody, text: str = "session keys") -> str:
+    """What a client keeps: encrypted for this user."""
+    return message(text, who.key.public)
+
+
+def of_length(who: Somebody, length: int) -> str:
+    """A message for this user of so many characters; the last of them may be blank lines."""
+    overhead = len(blob(who, ""))
+    data = blob(who, token_hex((length - overhead) * 48 // 65 // 2 - 100))
+    assert length - 1000 < len(data) <= length
+    return data.ljust(length, "\n")
+
+
+def add(who: Somebody, data: Any) -> Response:
+    return who.client.post(ALL, {"data": data})
+
+
+def added(who: Somebody, data: str | None = None) -> Any:
+    """A new entry."""
+    response = add(who, blob(who) if data is None else data)
+    assert response.status == 200, response.json
+    return response.body
+
+
+def update(who: Somebody, entry: Any, data: Any, **members: Any) -> Response:
+    """What a client sends that knows the entry as it was."""
+    body = {"data": data, "modified": entry["modified"], **members}
+    return who.client.put(path(entry["id"]), body)
+
+
+def remove(who: Somebody, entry_id: str) -> Response:
+    return who.client.delete(path(entry_id))
+
+
+def listed(who: Somebody) -> Any:
+    response = who.client.get(ALL)
+    assert response.status == 200, response.json
+    return response.body
