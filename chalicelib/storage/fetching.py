@@ -188,7 +188,10 @@ def key_of(table: type[Table], row: RawRow) -> Key:
 
 
 def _make_batch(keys: Sequence[Key], make: Make[Made]) -> list[Made]:
-    return [made for table, rows in _batch(keys) for made in make(table, rows)]
+    made: list[Made] = []
+    for table, rows in _batch(keys):
+        made += make(table, rows)
+    return made
 
 
 def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
