@@ -13,6 +13,7 @@ from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
 from tests.support.world import metadata
+from tests.support.world.keys import KEYS, message
 from tests.support.world.resources import PGP
 
 ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
@@ -30,6 +31,10 @@ SENT = {
     "ResourceTypesUpdate.update": {"deleted": None},
     "CommentsAdd.addPost": {"content": "hello"},
     "CommentsUpdate.update": {"content": "hello"},
+    "MetadataSessionKeyUpdate.update": {
+        "data": message("session keys", KEYS["ada"].public),
+        "modified": "2026-11-21T12:00:00Z",
+    },
 }
 """Bodies that are valid, where the catalogue judges the body before it looks for the thing."""
 NO_IDS = {

@@ -18,6 +18,7 @@ from tests.support.wire.valid_requests import REQUESTS, Tenant
 OF_A_KIND = {
     "Claim": "owner",  # of a fingerprint, or of a group's name
     "Holding": "secret_",  # of an item with secrets
+    "SessionKey": "parts",  # of an entry that has no data itself
     "Setting": "value",  # of a document
 }
 """How attributes begin that rows of a kind have always had, though not all rows of the table."""

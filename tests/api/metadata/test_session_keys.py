@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import pytest
 
 from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
+from chalicelib.domain.armor import HIDDEN_RECIPIENT
 from chalicelib.domain.ids import named_id, new_id
 from chalicelib.tables.session_keys import LONGEST_PART, SessionKey
+from tests.crypto import forge
 from tests.support.wire.client import Response
-from tests.support.world import session_keys
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 from tests.support.world.session_keys import (
@@ -155,18 +157,25 @@ def test_a_public_key_is_no_message(ada):
     assert rules(add(ada, ada.key.public), NOT_SAVED) == NO_MESSAGE
 
 
-def for_others(ada: Somebody, betty: Somebody) -> list[str]:
-    return [
-        blob(betty),
-        message("for both", ada.key.public, betty.key.public),
-        message("twice", ada.key.public, ada.key.public),
-    ]
+def sealed(key_id: str) -> str:
+    """A message whose one recipient is this key, in the form of messages."""
+    session_key = forge.packet(1, b"\x03" + bytes.fromhex(key_id) + b"\x12" + bytes(60))
+    return forge.armored(session_key + forge.packet(18, b"\x01" + bytes(60)))
 
 
-@pytest.mark.parametrize("which", range(3))
-def test_a_message_for_another_key_is_not_stored(ada, betty, digest, which):
+FOR_OTHERS: dict[str, Callable[[Somebody, Somebody], str]] = {
+    "somebody else": lambda _, betty: blob(betty),
+    "both": lambda ada, betty: message("x", ada.key.public, betty.key.public),
+    "the same key twice": lambda ada, _: message("x", ada.key.public, ada.key.public),
+    "the main key, which only signs": lambda ada, _: sealed(ada.key.fingerprint[-16:]),
+    "whoever can read it": lambda *_: sealed(HIDDEN_RECIPIENT),
+}
+
+
+@pytest.mark.parametrize("who", FOR_OTHERS)
+def test_a_message_for_another_key_is_not_stored(ada, betty, digest, who):
     before = digest()
-    assert rules(add(ada, for_others(ada, betty)[which]), NOT_SAVED) == FOR_ANOTHER
+    assert rules(add(ada, FOR_OTHERS[who](ada, betty)), NOT_SAVED) == FOR_ANOTHER
     assert digest() == before
 
 
@@ -325,10 +334,10 @@ def test_a_conflict_is_seen_before_the_recipient_is(ada, betty, entry, digest):
     assert digest() == before
 
 
-@pytest.mark.parametrize("which", range(3))
-def test_an_update_for_another_key_is_not_stored(ada, betty, entry, digest, which):
+@pytest.mark.parametrize("who", FOR_OTHERS)
+def test_an_update_for_another_key_is_not_stored(ada, betty, entry, digest, who):
     before = digest()
-    response = update(ada, entry, for_others(ada, betty)[which])
+    response = update(ada, entry, FOR_OTHERS[who](ada, betty))
     assert rules(response, NOT_SAVED) == FOR_ANOTHER
     assert digest() == before
 
@@ -479,4 +488,4 @@ def test_what_was_made_is_shown_to_who_repeats_the_request(ada):
     again = ada.client.post(ALL, sent, headers=key)
 
     assert (first.status, first.body) == (again.status, again.body)
-    assert session_keys.listed(ada) == [first.body]
+    assert listed(ada) == [first.body]
