@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from chalicelib.settings import settings
 
@@ -21,6 +22,10 @@ class Dialect:
     """Whether a simulated share names users by `{"User": {"id": ...}}`, or by identifier only."""
     user_count: Callable[[int], int | str]
     """How the share search gives the number of a group's members."""
+    created_key: Callable[[Any], Any]
+    """How a new metadata key is answered: in a list of one, or by itself."""
+    given_copies: Callable[[], list[str] | dict[str, str]]
+    """What is answered where users were given copies of metadata private keys: nothing of them."""
 
 
 DIALECTS = {
@@ -29,12 +34,16 @@ DIALECTS = {
         longest_name=64,
         wraps_simulated_users=False,
         user_count=str,
+        created_key=lambda key: [key],
+        given_copies=dict,
     ),
     "clients": Dialect(
         unauthenticated_status=401,
         longest_name=255,
         wraps_simulated_users=True,
         user_count=int,
+        created_key=lambda key: key,
+        given_copies=list,
     ),
 }
 

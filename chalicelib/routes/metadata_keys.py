@@ -6,6 +6,7 @@ from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import OneCopy, RenewedCopy, SentCopy
+from chalicelib.dialect import dialect
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId
 from chalicelib.services.metadata import metadata_keys, private_keys
@@ -44,9 +45,12 @@ def index(actor: Actor, query: Query) -> list[views.KeyJson]:
     return shown
 
 
-def _nothing_more() -> list[str]:
+Nothing = dict[str, str] | list[str]
+
+
+def _nothing_more() -> Nothing:
     """Copies that were handed out are not handed out again."""
-    return []
+    return dialect.given_copies()
 
 
 @endpoints.post(
@@ -56,10 +60,10 @@ def _nothing_more() -> list[str]:
     body=list[SentCopy],
     again=_nothing_more,
 )
-def share(actor: Actor, body: Draft[Any]) -> list[str]:
+def share(actor: Actor, body: Draft[Any]) -> Nothing:
     """Give users copies of keys that they lack."""
     private_keys.share(actor, body)
-    return []
+    return dialect.given_copies()
 
 
 @endpoints.route(
@@ -70,7 +74,7 @@ def share(actor: Actor, body: Draft[Any]) -> list[str]:
     body=list[SentCopy],
     again=_nothing_more,
 )
-def share_by_old_path(actor: Actor, body: Draft[Any]) -> list[str]:
+def share_by_old_path(actor: Actor, body: Draft[Any]) -> Nothing:
     """The same by the path that older clients know."""
     return share(actor, body)
 

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.bodies.metadata import KeysSettings, TypesSettings
+from chalicelib.dialect import dialect
 from chalicelib.domain.ids import UserId
 from chalicelib.services.metadata.metadata_keys import SeenKey
 from chalicelib.tables.metadata_private_keys import SERVER, MetadataPrivateKeyRow
@@ -103,11 +104,12 @@ def key(seen: SeenKey) -> KeyJson:
     }
 
 
-def created(seen: SeenKey) -> NewKeyJson:
+def created(seen: SeenKey) -> list[NewKeyJson] | NewKeyJson:
     """A new key with all its copies; it has no dates of its end yet."""
     shown = key(seen)
     del shown["expired"], shown["deleted"]
-    return cast(NewKeyJson, {**shown, "metadata_private_keys": _copies(seen)})
+    made = dialect.created_key({**shown, "metadata_private_keys": _copies(seen)})
+    return cast(list[NewKeyJson] | NewKeyJson, made)
 
 
 def listed(seen: SeenKey, *, with_copies: bool) -> KeyJson:

@@ -13,7 +13,7 @@ import requests
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.wire.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
 from tests.support.wire.served import serving, signed_in
-from tests.support.world import keys
+from tests.support.world import keys, metadata
 
 UNAUTHENTICATED = {"specification": 403, "clients": 401}
 LONGEST_NAME = {"specification": 64, "clients": 255}
@@ -178,6 +178,25 @@ def test_a_name_may_be_as_long_as_the_dialect_says(served, dialect):
     assert store("n" * longest).json()["body"]["name"] == "n" * longest
     assert refused.status_code == 400
     assert refused.json()["body"]["name"].keys() == {"maxLength"}
+
+
+def test_a_new_metadata_key_is_answered_as_the_dialect_says(served, dialect):
+    session, key = signed_in(served.url, served.key), metadata.pair()
+    user_id = session.get("/users/me.json", timeout=10).json()["body"]["id"]
+    data = keys.message(metadata.content(key), served.key.public)
+    body = {"fingerprint": key.fingerprint, "armored_key": key.public}
+    body["metadata_private_keys"] = [{"user_id": user_id, "data": data}]
+
+    made = session.post("/metadata/keys.json", json=body, timeout=10).json()["body"]
+
+    assert isinstance(made, list) == (dialect == "specification")
+    key_id = (made[0] if isinstance(made, list) else made)["id"]
+    server = session.get("/auth/verify.json", timeout=10).json()["body"]["keydata"]
+    given = {"metadata_key_id": key_id, "user_id": None}
+    given["data"] = keys.message(metadata.content(key), server)
+    answer = session.post("/metadata/keys/privates.json", json=[given], timeout=10).json()
+    assert answer["header"]["code"] == 200, answer
+    assert answer["body"] == ({} if dialect == "specification" else [])
 
 
 def test_a_registration_is_told_by_mail_to_the_person_and_to_administrators(served):

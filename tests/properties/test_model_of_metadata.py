@@ -6,7 +6,7 @@ are, and what is stored is sound: no item is for a deleted key, and at most two 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -126,9 +126,8 @@ class Organisation(RuleBasedStateMachine):
         may_be = number not in self.keys and len(self.active()) < MOST_ACTIVE
         assert response.status == (200 if may_be else 400), response.json
         if may_be:
-            made = pair(number)
-            fields = (made.public, made.revoked, made.private, made.fingerprint)
-            self.keys[number] = Known(SharedKey(*fields, response.body["id"]), holders=holders)
+            [made] = response.body
+            self.keys[number] = Known(replace(pair(number), id=made["id"]), holders=holders)
 
     @rule(number=NUMBERS)
     def expire_key(self, number: int) -> None:

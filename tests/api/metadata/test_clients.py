@@ -7,6 +7,7 @@ member by a schema, and sends whole records where a part would do.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -180,7 +181,7 @@ def test_the_extension_turns_metadata_on_for_a_first_administrator(ada):
     assert setup == {"enable_encrypted_metadata_on_install": True}
     new = pair()
 
-    made = answered(ada.client.post(f"{KEYS}?{V2}", body_of(new, ada, None, signer=ada)))
+    [made] = answered(ada.client.post(f"{KEYS}?{V2}", body_of(new, ada, None, signer=ada)))
     answered(ada.client.post(f"{KEYS_SETTINGS}?{V2}", PERSONAL))
     defaults = {name: "v5" for name in TYPES if name.startswith("default_")}
     switches = {name: True for name in TYPES if "_v5_" in name and name.startswith("allow_c")}
@@ -196,8 +197,8 @@ def test_the_extension_rotates_until_nothing_is_left(ada, betty, key):
     sent = {**described(key), "resource_type_id": V5_DEFAULT, "secrets": [{"data": PGP}]}
     made = [answered(betty.client.post(f"/resources.json?{V2}", sent)) for _ in range(3)]
     new = pair(2)
-    created = answered(ada.client.post(f"{KEYS}?{V2}", body_of(new, ada, betty, signer=ada)))
-    follows = SharedKey(new.public, new.revoked, new.private, new.fingerprint, created["id"])
+    [created] = answered(ada.client.post(f"{KEYS}?{V2}", body_of(new, ada, betty, signer=ada)))
+    follows = replace(new, id=created["id"])
     moment = {"expired": "2026-11-21T11:59:59.123Z"}
     assert answered(ada.client.put(f"{key.path}?{V2}", expiry(key) | moment)) is None
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chalicelib.bodies.metadata import EMPTY, INVALID_KEY
@@ -47,7 +49,7 @@ def test_a_key_is_created_with_copies_for_users_and_the_server(ada, betty):
     response = ada.client.post(KEYS, body_of(key, ada, betty, None, expired=None, deleted=None))
 
     assert response.status == 200
-    shown = response.body
+    [shown] = response.body
     assert set(shown) == SHOWN | {"metadata_private_keys"}
     assert (shown["fingerprint"], shown["armored_key"]) == (key.fingerprint, key.public)
     assert (shown["created_by"], shown["modified_by"]) == (ada.id, ada.id)
@@ -373,7 +375,7 @@ def test_an_expiry_is_of_the_key_that_the_path_names(ada, digest):
 
 
 def other_path(key: SharedKey) -> SharedKey:
-    return SharedKey(key.public, key.revoked, key.private, key.fingerprint, new_id())
+    return replace(key, id=new_id())
 
 
 def test_a_key_does_not_expire_in_the_future_nor_twice(ada, digest):
@@ -469,8 +471,9 @@ def test_a_key_comes_with_copies_for_hundreds(ada, store):
     made = ada.client.post(KEYS, body_of(key, ada, *crowd))
 
     assert made.status == 200
-    assert len(made.body["metadata_private_keys"]) == 151
+    [shown] = made.body
+    assert len(shown["metadata_private_keys"]) == 151
     assert len(store.rows(MetadataPrivateKey.stored_as())) == 151
-    expire(ada, SharedKey(key.public, key.revoked, key.private, key.fingerprint, made.body["id"]))
-    assert ada.client.delete(f"/metadata/keys/{made.body['id']}.json").status == 200
+    expire(ada, replace(key, id=shown["id"]))
+    assert ada.client.delete(f"/metadata/keys/{shown['id']}.json").status == 200
     assert not store.rows(MetadataPrivateKey.stored_as())

@@ -47,7 +47,7 @@ def test_users_who_lack_a_key_get_it(ada, betty, carol):
 
     response = ada.client.post(PRIVATES, [entry(key, betty), entry(key, carol), entry(key, None)])
 
-    assert (response.status, response.body) == (200, [])
+    assert (response.status, response.body) == (200, {})
     [copy] = own_copies(betty).values()
     assert (copy["user_id"], copy["created_by"], copy["modified_by"]) == (betty.id, ada.id, ada.id)
     assert set(own_copies(carol)) == {key.id}

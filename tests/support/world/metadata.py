@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +118,8 @@ def shared(admin: Somebody, *users: Somebody | None, number: int = 1) -> SharedK
     made = pair(number)
     response = admin.client.post(KEYS, body_of(made, admin, *users, signer=admin))
     assert response.status == 200, response.json
-    return SharedKey(made.public, made.revoked, made.private, made.fingerprint, response.body["id"])
+    [shown] = response.body
+    return replace(made, id=shown["id"])
 
 
 def expiry(key: SharedKey) -> dict[str, Any]:
