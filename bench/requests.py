@@ -13,16 +13,21 @@ from uuid import uuid4
 
 from app import app
 from bench import sharing
-from bench.tenant import SECRET, Tenant
-from chalicelib.domain.ids import new_id
+from bench.tenant import METADATA, SECRET, Tenant
+from chalicelib.domain.ids import ResourceId, new_id
+from chalicelib.services.items.waiting import PAGE
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.operator.server_key import server_key
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
+from chalicelib.storage import reading
+from chalicelib.storage.base import timestamp_text
+from chalicelib.tables.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from infra.local_server.events import Event, event_of
 from infra.local_server.routes import Routes
 from tests.support.world.keys import KEYS, challenge, message
+from tests.support.world.metadata import pair
 
 ROUTES = Routes(app.routes)
 Make = Callable[["Requests"], Event]
@@ -35,6 +40,7 @@ class Requests:
     tenant: Tenant
     _tokens: dict[str, str] = field(default_factory=dict)
     _unused: Iterator[int] = field(default_factory=count)
+    _rotated: Iterator[int] = field(default_factory=count)
 
     def of(self, who: str | None, method: str, path: str, body: Any = None) -> Event:
         """A request of a user, or of nobody."""
@@ -56,6 +62,11 @@ class Requests:
     def fresh(self) -> str:
         """One of Carol's resources that was not named before."""
         return self.tenant.singles[next(self._unused)]
+
+    def stale(self, most: int) -> list[str]:
+        """Some of what waits for a rotation, and was not named before."""
+        start = next(self._rotated) * most
+        return self.tenant.stale[start : start + most]
 
     def _token(self, user_id: str) -> str:
         if user_id not in self._tokens:
@@ -165,6 +176,29 @@ def folders(requests: Requests) -> Event:
     return requests.of(requests.tenant.frances, "GET", path)
 
 
+def rotate(requests: Requests) -> Event:
+    """Ada rotates a page of her resources; the message is the same for all."""
+    tenant = requests.tenant
+    about = {
+        "metadata": message(METADATA, pair(2).public),
+        "metadata_key_id": tenant.active_key,
+        "metadata_key_type": "shared_key",
+    }
+    keys = [Resource.by_id(ResourceId(each)) for each in requests.stale(PAGE)]
+    found = reading.read(keys)
+    rows = [row for key in keys if (row := found.find(Resource, key.hash_key))]
+    batch = [
+        {
+            "id": row.id,
+            "modified": timestamp_text(row.modified),
+            "modified_by": row.modified_by,
+            **about,
+        }
+        for row in rows
+    ]
+    return requests.of(tenant.ada, "POST", "/metadata/rotate-key/resources.json", batch)
+
+
 def view_through_group(requests: Requests) -> Event:
     path = f"/resources/{requests.tenant.of_a_group}.json"
     return requests.of(requests.tenant.dave, "GET", path)
@@ -192,6 +226,7 @@ class Case:
     goal: str = ""
 
 
+_KEYS = "/metadata/keys.json?contain[metadata_private_keys]=1"
 _LIST = "/resources.json"
 _PERMISSION = "contain[permission]=1&contain[favorite]=1"
 _PERMISSIONS = "contain[permissions]=1&contain[favorite]=1"
@@ -212,6 +247,8 @@ CASES = (
     Case("folder", "folders", folder),
     Case("20 resources of a folder", "resources", children),
     Case("share with 10 users", "resources", share, goal="4 steps"),
+    Case("metadata keys with copies", "metadata", _as_ada(_KEYS), goal="2 steps"),
+    Case("rotate 20 resources", "metadata", rotate, goal="1 transaction"),
     Case("1,000 users", "users", _as_ada("/users.json"), is_list=True, goal="≤ 2"),
     Case("1,000 folders with permissions", "folders", folders, is_list=True, goal="≤ 2"),
     Case("5,000 resources", "resources", _as_ada(_LIST), is_list=True, goal="≤ 2"),

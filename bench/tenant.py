@@ -1,6 +1,7 @@
 """The tenant that is measured: six people, what they have, and who else is there.
 
-Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite.
+Ada owns 5,000 v5 resources with a secret each, all shared with Betty, every tenth a favorite. They
+are encrypted to a metadata key that has expired, and another is active; both have copies for Ada.
 Carol owns v4 resources that are looked at, changed, shared and deleted one by one. Dave is in 20
 groups and has a resource through one of them. With the others they are 1,000 users, each with a
 key; the others are in two of the 20 groups, and most of them in one that is large. Edith has
@@ -16,16 +17,22 @@ from dataclasses import asdict, dataclass
 from itertools import accumulate, pairwise
 from pathlib import Path
 
+from chalicelib.crypto.openpgp import parse_public_key
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.metadata import private_keys
+from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.holdings import RESOURCE, Holding
+from chalicelib.tables.metadata_keys import MetadataKey
+from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.metadata_uses import MetadataUse
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
-from tests.support.world import make
+from tests.support.world import make, metadata
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody, Team
 
@@ -65,6 +72,9 @@ class Tenant:
     """What Dave has through a group."""
     singles: list[str]
     """Carol's resources."""
+    stale: list[str]
+    """Ada's, which wait for a rotation."""
+    active_key: str
     members: dict[str, list[str]]
     """Users by the large group they belong to, which come by size."""
 
@@ -81,7 +91,11 @@ def fill() -> Tenant:
     """Write the rows; the tables and the keys of the tenant are there already."""
     ada, betty = make.user("ada", admin=True), make.user("betty")
     carol, dave, edith = make.user("carol"), make.user("dave"), make.user("edith")
-    listed = [_v5(ada, betty, number) for number in range(LISTED)]
+    expired, active = (_key(ada, number) for number in (1, 2))
+    expired.expired = clock.now()
+    writing.put_all([expired, active, *(_copy(key, ada) for key in (expired, active))])
+    listed = [_v5(ada, betty, expired, number) for number in range(LISTED)]
+    writing.put_all([MetadataUse(expired.id, each.id, kind=RESOURCE) for each in listed])
     singles = [_v4(carol, number) for number in range(SINGLE)]
     shared = _holdings(listed, ada, betty)
     writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
@@ -104,6 +118,8 @@ def fill() -> Tenant:
         listed=listed[LISTED // 2].id,
         of_a_group=make.resource(betty, {groups[GROUPS // 2]: PermissionType.READ}),
         singles=[each.id for each in singles],
+        stale=[each.id for each in listed],
+        active_key=active.id,
         members={each.id: [who.id for who in each.members] for each in _large_groups(others)},
     )
 
@@ -141,10 +157,29 @@ def _large_groups(users: Sequence[Somebody]) -> list[Team]:
     return [make.group(*users[start:end]) for start, end in pairwise(bounds)]
 
 
-def _v5(owner: Somebody, reader: Somebody, number: int) -> Resource:
+def _key(admin: Somebody, number: int) -> MetadataKey:
+    pair = metadata.pair(number)
+    facts = parse_public_key(pair.public)
+    return MetadataKey(
+        *MetadataKey.by_id(new_id())[1:],
+        fingerprint=pair.fingerprint,
+        armored_key=pair.public,
+        encryption_key_ids=set(facts.encryption_key_ids),
+        created=clock.now(),
+        modified=clock.now(),
+        created_by=admin.id,
+        modified_by=admin.id,
+    )
+
+
+def _copy(key: MetadataKey, who: Somebody) -> MetadataPrivateKey:
+    return private_keys.new(Copy(key.id, who.id, _message(who, METADATA * 8)), who.actor)
+
+
+def _v5(owner: Somebody, reader: Somebody, key: MetadataKey, number: int) -> Resource:
     resource = _resource(owner, resource_types.V5_DEFAULT.id)
     resource.metadata = _message(owner, METADATA)
-    resource.metadata_key_id = new_id()
+    resource.metadata_key_id = key.id
     resource.metadata_key_type = "shared_key"
     resource.permissions = {
         **resource.permissions,

@@ -45,6 +45,8 @@ class EndpointGroup:
     """What the function may do with the objects of avatars."""
     leaves_answers: bool = False
     """Whether an answer too large for the function goes through the bucket: it lists rows."""
+    reads_public_keys: bool = False
+    """Whether clients send public keys, which OpenPGP's libraries look at."""
     holds_private_keys: bool = False
     makes_private_keys: bool = False
     """Whether the function may store them, which it does where there are none."""
@@ -83,9 +85,12 @@ _SHARED = frozenset(
     {
         *("resources", "folders", "folder_items", "holdings"),
         *("groups", "memberships", "group_items"),
+        *("metadata_keys", "metadata_private_keys", "metadata_uses"),
     }
 )
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
+_LOCKABLE = frozenset({"users", "resources", "folders", "groups", "metadata_keys"})
+"""What large changes lock."""
 _OF_USERS = frozenset({"session_keys"})
 """What is one user's alone and goes with them, by whoever finishes the deletion of a user."""
 
@@ -93,8 +98,8 @@ GROUPS = (
     EndpointGroup(
         "auth",
         modules=("auth", "setup", "healthcheck"),
-        reads=_CALLER | {"claims", "gpgkeys"},
-        adds=_LOG | {"outbox", "gpgkeys", "claims"},
+        reads=_CALLER | {"claims", "gpgkeys", "metadata_keys", "metadata_private_keys"},
+        adds=_LOG | {"outbox", "gpgkeys", "claims", "metadata_private_keys"},
         changes=frozenset({"users"}),
         writes=_SESSION,
         holds_private_keys=True,
@@ -129,6 +134,26 @@ GROUPS = (
         leaves_answers=True,
     ),
     EndpointGroup(
+        "metadata",
+        modules=("metadata_keys", "metadata_settings", "metadata_batches", "session_keys"),
+        reads=_CALLER | _SHARED | {"gpgkeys", "claims", "session_keys"},
+        adds=_LOG,
+        changes=frozenset({"users"}),
+        removes=frozenset({"claims"}),
+        writes=_SESSION | _SHARED | {"session_keys", "settings", "operations"},
+        leaves_answers=True,
+    ),
+    EndpointGroup(
+        "metadata_keys",
+        modules=("metadata_key_edits",),
+        reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
+        adds=_LOG,
+        changes=frozenset({"users"}),
+        removes=_OF_USERS | {"claims"},
+        writes=_SESSION | _SHARED | {"settings", "operations"},
+        reads_public_keys=True,
+    ),
+    EndpointGroup(
         "secrets",
         modules=("secrets",),
         reads=_CALLER | {"resources", "holdings"},
@@ -146,15 +171,6 @@ GROUPS = (
         leaves_answers=True,
     ),
     EndpointGroup(
-        "metadata",
-        modules=("session_keys",),
-        reads=_CALLER | _SHARED | {"session_keys", "gpgkeys", "claims"},
-        changes=frozenset({"users", "settings"}),
-        removes=frozenset({"claims"}),
-        writes=_SESSION | _SHARED | {"session_keys", "operations"},
-        leaves_answers=True,
-    ),
-    EndpointGroup(
         "settings",
         modules=("settings",),
         reads=_CALLER,
@@ -169,12 +185,10 @@ WORKERS = (
     EndpointGroup(
         "sweeper",
         modules=("sweeper",),
-        reads=frozenset({"operations", "users", "groups", "resources", "folders"}) | _PROGRESS,
-        changes=frozenset({"users", "resources", "folders", "groups"})
-        | _PROGRESS
-        | OF_SEVERAL_FORMS,
+        reads=_LOCKABLE | {"operations"} | _PROGRESS,
+        changes=_LOCKABLE | _PROGRESS | OF_SEVERAL_FORMS,
         removes=_OF_USERS | {"claims"},
-        writes=frozenset({"holdings", "memberships", "group_items", "folder_items", "operations"}),
+        writes=_SHARED - _LOCKABLE | {"operations"},
         scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,

@@ -25,7 +25,7 @@ from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
-from integrity import trees
+from integrity import metadata, trees
 from integrity.settling import settled
 from integrity.stored import Stored, Violation, plain
 
@@ -355,4 +355,7 @@ _CHECKS = (
     _roles_are_there,
     trees.nothing_lies_in_itself,
     trees.what_lies_where_is_noted,
+    metadata.keys_are_sound,
+    metadata.keys_are_there,
+    metadata.copies_are_of_users,
 )

@@ -65,6 +65,11 @@ class Draft(Generic[B]):
         """Whether the client sent a member `name`, whatever its value."""
         return name in self.members
 
+    def errors(self) -> dict[str, FieldErrors]:
+        """Every broken rule of every field, for who has more to say of them."""
+        _, errors = _read_members(self.body, self.members)
+        return dict(errors)  # type: ignore[arg-type]
+
     def read(self, message: str) -> B:
         """Return the body, or raise `Invalid` with every broken rule of every field."""
         value, errors = _read_members(self.body, self.members)

@@ -22,6 +22,13 @@ def listed(sent: Any, most: int, no_list: Refusal) -> list[Any]:
     return sent
 
 
+def refused_at(message: str, position: int, errors: FieldErrors) -> Invalid:
+    """The refusal of one entry of a body that is a list; the first is told as a list of one."""
+    refusal = Invalid(message, {str(position): errors})
+    refusal.is_list = position == 0
+    return refusal
+
+
 def read_entry(
     body: type[B], entry: Mapping[str, Any], refused: Callable[[FieldErrors], Refusal]
 ) -> B | Refusal:

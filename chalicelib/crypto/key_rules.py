@@ -12,6 +12,16 @@ _ALGORITHMS = frozenset({"RSA", "EdDSA", "ECDSA"})
 _RSA_SIZES = frozenset({3072, 4096})
 _FINGERPRINT = re.compile(r"[0-9A-F]{40}")
 
+_LASTING = frozenset(
+    {
+        "isValidAlgorithmStrictRule",
+        "isValidKeySizeRule",
+        "isValidKeySizeStrictRule",
+        "isNotCreatedInTheFutureRule",
+    }
+)
+"""Rules that a key keeps also when it has expired or is revoked."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
@@ -106,6 +116,16 @@ _RULES = (
         lambda key, _: bool(_FINGERPRINT.fullmatch(key.fingerprint)),
     ),
 )
+
+
+def is_strong(key: KeyFacts, now: datetime) -> bool:
+    """Whether one may encrypt to the key for years: it keeps all rules, and can encrypt."""
+    return bool(key.encryption_key_ids) and not broken_rules(key, now)
+
+
+def is_revoked_soundly(key: KeyFacts, now: datetime) -> bool:
+    """Whether the key carries its own revocation, and is of a kind that may be used."""
+    return key.is_revoked and _LASTING.isdisjoint(broken_rules(key, now))
 
 
 def broken_rules(key: KeyFacts, now: datetime) -> Mapping[str, str]:

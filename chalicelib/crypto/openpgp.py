@@ -42,6 +42,7 @@ __all__ = [
     "NotArmored",
     "PublicKey",
     "ServerKey",
+    "fingerprint_of_private_key",
     "parse_public_key",
     "read_public_key",
 ]
@@ -106,14 +107,18 @@ class ServerKey:
 
     def open_challenge(self, armored: object, signer_armored_key: str) -> str:
         """The clear text of a message to this key that exactly the signer has signed."""
-        content = self._open(_read_challenge(armored))
+        return self.open_signed(armored, signer_armored_key, most=MOST_CHALLENGE)
+
+    def open_signed(self, armored: object, signer_armored_key: str, *, most: int) -> str:
+        """The same of a message of at most so many characters."""
+        content = self._open(_read_bounded(armored, most))
         _verify(content, signer_armored_key)
         return _clear_text(content)
 
     def open_nonce(self, armored: object) -> str:
         """The clear text of a message to this key, whoever wrote it."""
         try:
-            message = _read_challenge(armored)
+            message = _read_bounded(armored, MOST_CHALLENGE)
         except BadMessage as error:
             raise NotArmored(error.step) from None
         return _clear_text(self._open(message))
@@ -169,8 +174,17 @@ def _require_first_version(certificate: pysequoia.Cert) -> None:
         raise ValueError("The server key invites encrypted data that not all clients can write.")
 
 
-def _read_challenge(armored: object) -> EncryptedMessage:
-    if not isinstance(armored, str) or len(armored) > MOST_CHALLENGE:
+def fingerprint_of_private_key(armored: object) -> str | None:
+    """Whose private key a text is, without a look at its secret; nothing where it is none."""
+    try:
+        secret = pysequoia.Tsk.from_bytes(read_block(str(armored), PRIVATE_KEY).data)
+    except (BadArmor, RuntimeError):
+        return None
+    return str(secret.extract_certificate().fingerprint.upper())
+
+
+def _read_bounded(armored: object, most: int) -> EncryptedMessage:
+    if not isinstance(armored, str) or len(armored) > most:
         raise BadMessage("armor")
     try:
         return read_message(armored)

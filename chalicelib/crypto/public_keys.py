@@ -76,6 +76,14 @@ def parse_public_key(armored: object) -> PublicKey:
     return key
 
 
+def find_facts(armored: object) -> KeyFacts | None:
+    """What is known of the first key in a block; nothing where the text holds none."""
+    try:
+        return _read_facts(_key_block(armored))
+    except Invalid:
+        return None
+
+
 def _parse(armored: object, now: datetime) -> tuple[PublicKey, KeyFacts]:
     block = _key_block(armored)
     facts = _read_facts(block)

@@ -19,6 +19,8 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an accident
         super().__init__(message)
         self.message = message
         self.errors = errors
+        self.is_list = False
+        """Whether the positions in `errors` are those of a list from its beginning."""
 
 
 class Invalid(Refusal):

@@ -18,6 +18,8 @@ ResourceTypeId = NewType("ResourceTypeId", str)
 FolderId = NewType("FolderId", str)
 FavoriteId = NewType("FavoriteId", str)
 CommentId = NewType("CommentId", str)
+MetadataKeyId = NewType("MetadataKeyId", str)
+MetadataPrivateKeyId = NewType("MetadataPrivateKeyId", str)
 SessionKeyId = NewType("SessionKeyId", str)
 """Of an entry, which holds the session keys of many messages."""
 AcoId = ItemId | ResourceId | FolderId

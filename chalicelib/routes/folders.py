@@ -18,9 +18,12 @@ from chalicelib.services.items.resource_lists import WantedResources
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.services.sharing import permissions
 from chalicelib.services.trees.own import OwnTrees
+from chalicelib.tables.folders import FolderRow
+from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views import folders as views
 from chalicelib.views import items as item_views
 from chalicelib.views.holders import ShownHolders
+from chalicelib.views.permissions import permissions_of
 from chalicelib.views.resources import ResourceJson
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import ids, search
@@ -149,18 +152,18 @@ def _wanted(query: Query) -> WantedFolders:
 
 def _shown(
     query: Query, trees: OwnTrees
-) -> Callable[[SeenFolder, HeldPermission], views.FolderJson]:
+) -> Callable[[FolderRow, HoldingRow, HeldPermission], views.FolderJson]:
     """Makes a folder with the members the client asked for, but for holders and children."""
     has_permission, has_permissions = query.contains("permission"), query.contains("permissions")
 
-    def shown(seen: SeenFolder, permission: HeldPermission) -> views.FolderJson:
-        made = views.folder(seen)
+    def shown(row: FolderRow, holding: HoldingRow, permission: HeldPermission) -> views.FolderJson:
+        made = views.folder(row, holding)
         if not made["personal"]:
-            trees.note(seen.row)
+            trees.note(row)
         if has_permission:
             views.add_permission(made, permission)
         if has_permissions:
-            views.add_permissions(seen, made)
+            made["permissions"] = permissions_of(row, "Folder")
         return made
 
     return shown
@@ -172,7 +175,7 @@ def _whole(actor: Actor, seen: SeenFolder, query: Query) -> views.FolderJson:
     if permission is None:
         raise NotFound(folders.MISSING)
     trees = OwnTrees(actor)
-    shown = _shown(query, trees)(seen, permission)
+    shown = _shown(query, trees)(*seen, permission)
     return _completed(actor, [shown], query, trees)[0]
 
 
@@ -199,9 +202,9 @@ def _completed(
 def _folders_in(
     actor: Actor, page: Sequence[views.FolderJson], trees: OwnTrees
 ) -> list[views.ChildFolderJson]:
-    def show(seen: SeenFolder, _: HeldPermission) -> views.ChildFolderJson:
-        trees.note(seen.row)
-        return views.child(seen)
+    def show(row: FolderRow, holding: HoldingRow, _: HeldPermission) -> views.ChildFolderJson:
+        trees.note(row)
+        return views.child(row, holding)
 
     return folder_lists.search(actor, WantedFolders(parents=_ids(page)), show)
 

@@ -119,7 +119,7 @@ def share_folder(
 ) -> ChildFolderJson:
     """Change who has access to a folder."""
     seen = shares.share_folder(actor, folder_id, body)
-    shown = folder_views.child(seen)
+    shown = folder_views.child(*seen)
     personal = written(lambda: own.in_one({shown["id"]: seen.row["permissions"]["M"]}))
     shown["personal"] = bool(personal)
     return shown

@@ -10,10 +10,13 @@ from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
+from chalicelib.services.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
 from chalicelib.services.users import user_edits, user_lists, users
 from chalicelib.services.users.people import Person
+from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import WantedUsers
+from chalicelib.tables.users import UserRow
 from chalicelib.views import gpgkeys
 from chalicelib.views import users as views
 from chalicelib.web import access
@@ -64,11 +67,15 @@ def index(actor: Actor, query: Query) -> Reply:
     """List users; those who have yet to set up only for administrators."""
     if query.contains(views.MISSING_KEYS):
         users.require_sight_of_missing_keys(actor)
-    page, pagination = paginate(_sorted(_found(actor, query), query), query)
+    lacking = Lacking(query.contains(views.MISSING_KEYS))
+    page, pagination = paginate(_sorted(_found(actor, query, lacking), query), query)
     if query.contains("gpgkey"):
         page = user_lists.with_keys(page, gpgkeys.gpgkey_of)
     hidden = frozenset() if users.may_see_private(actor) else {views.MFA}
-    return Reply(views.listed(page, query.contained - hidden), pagination=pagination)
+    shown = views.listed(page, query.contained - hidden)
+    if query.contains(views.MISSING_KEYS):
+        views.add_missing_keys(shown, lacking.keys)
+    return Reply(shown, pagination=pagination)
 
 
 @endpoints.get("/users/csrf-token.json", action="GetCsrfToken.get", access=Access.PUBLIC, view=text)
@@ -93,7 +100,9 @@ def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     if query.contains(views.MISSING_KEYS):
         users.require_sight_of_missing_keys(actor, found.user.id)
     private = {views.MFA} if users.may_see_private(actor, found.user.id) else frozenset()
-    return views.viewed(found, query.contained | private)
+    lacking = Lacking(query.contains(views.MISSING_KEYS))
+    lacking.note(found.user.row)
+    return views.viewed(found, query.contained | private, lacking.keys[found.user.id])
 
 
 def _person(actor: Actor, made: str) -> Person:
@@ -150,12 +159,17 @@ def edit(actor: Actor, user: str, body: Draft[UserEditBody]) -> Person:
     return user_edits.edit(actor, user, body)
 
 
-def _found(actor: Actor, query: Query) -> list[views.ListedPerson]:
+def _found(actor: Actor, query: Query, lacking: Lacking) -> list[views.ListedPerson]:
     """Whom the client asks for; with their keys, where those of all are shown."""
+
+    def show(row: UserRow, known: Known) -> views.PersonJson:
+        lacking.note(row)
+        return views.person_of(row, known)
+
     wanted = _wanted(query)
     if query.contains("gpgkey") and query.limit is None:
-        return user_lists.search_with_keys(actor, wanted, views.person_of, gpgkeys.gpgkey_of)
-    return user_lists.search(actor, wanted, views.person_of)
+        return user_lists.search_with_keys(actor, wanted, show, gpgkeys.gpgkey_of)
+    return user_lists.search(actor, wanted, show)
 
 
 def _sorted(found: list[views.ListedPerson], query: Query) -> list[views.ListedPerson]:

@@ -30,6 +30,7 @@ BATCH = 100
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
+Fourth = TypeVar("Fourth")
 Made = TypeVar("Made")
 Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
 """What makes something of rows of one table that came together."""
@@ -50,6 +51,14 @@ def together(one: Callable[[], First], two: Callable[[], Second], /) -> tuple[Fi
 def together(
     one: Callable[[], First], two: Callable[[], Second], three: Callable[[], Third], /
 ) -> tuple[First, Second, Third]: ...
+@overload
+def together(
+    one: Callable[[], First],
+    two: Callable[[], Second],
+    three: Callable[[], Third],
+    four: Callable[[], Fourth],
+    /,
+) -> tuple[First, Second, Third, Fourth]: ...
 @overload
 def together(*calls: Callable[[], Made]) -> tuple[Made, ...]: ...
 def together(*calls: Callable[[], Any]) -> tuple[Any, ...]:
@@ -130,17 +139,14 @@ def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
+def in_index(table: type[Table], attribute: str, value: str, *, index: str) -> list[RawRow]:
+    """Read the rows of an index; as of a moment ago, so no right is decided by them."""
+    return list(_pages("Query", _index_parameters(table, attribute, value, index)))
+
+
 def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
     """Count the rows of an index; as of a moment ago, so no right is decided by it."""
-    parameters: dict[str, Any] = {
-        "TableName": table.stored_as(),
-        "IndexName": index,
-        "Select": "COUNT",
-        "KeyConditionExpression": "#key = :value",
-        "ExpressionAttributeNames": {"#key": attribute},
-        "ExpressionAttributeValues": {":value": {"S": value}},
-        "ReturnConsumedCapacity": "TOTAL",
-    }
+    parameters = _index_parameters(table, attribute, value, index) | {"Select": "COUNT"}
     total = 0
     while True:
         answer = connection.call("Query", dict(parameters))
@@ -148,6 +154,17 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
         if "LastEvaluatedKey" not in answer:
             return total
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def _index_parameters(table: type[Table], attribute: str, value: str, index: str) -> Json:
+    return {
+        "TableName": table.stored_as(),
+        "IndexName": index,
+        "KeyConditionExpression": "#key = :value",
+        "ExpressionAttributeNames": {"#key": attribute},
+        "ExpressionAttributeValues": {":value": {"S": value}},
+        "ReturnConsumedCapacity": "TOTAL",
+    }
 
 
 def by_key(table: type[Table], rows: Iterable[RawRow]) -> Iterator[tuple[Key, RawRow]]:
@@ -171,7 +188,10 @@ def key_of(table: type[Table], row: RawRow) -> Key:
 
 
 def _make_batch(keys: Sequence[Key], make: Make[Made]) -> list[Made]:
-    return [made for table, rows in _batch(keys) for made in make(table, rows)]
+    made: list[Made] = []
+    for table, rows in _batch(keys):
+        made += make(table, rows)
+    return made
 
 
 def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:

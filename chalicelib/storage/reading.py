@@ -7,15 +7,14 @@ neither before nor after. Reading writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import chain
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TypeVar
 
 from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
 from chalicelib.storage import decisions, fetching, settling
 from chalicelib.storage.base import Key, RawRow, Table
-from chalicelib.storage.fetching import BATCH, count, scan, side_by_side, together
+from chalicelib.storage.fetching import BATCH, count, in_index, scan, side_by_side, together
 from chalicelib.storage.settling import Counted
 from chalicelib.storage.settling import set_of as query
 from chalicelib.storage.versioned import version_in
@@ -27,6 +26,7 @@ __all__ = [
     "find",
     "first",
     "gather",
+    "in_index",
     "keys",
     "query",
     "read",
@@ -124,9 +124,9 @@ def gather(
     never holds all its rows.
     """
 
-    def make_each(table: type[Table], rows: list[RawRow]) -> Iterator[Made]:
-        made = (make(table, row) for row in settling.settled(table, rows))
-        return (each for each in made if each is not None)
+    def make_each(table: type[Table], rows: list[RawRow]) -> list[Made]:
+        made = [make(table, row) for row in settling.settled(table, rows)]
+        return [each for each in made if each is not None]
 
-    wanted = (Key(table, hash_key) for hash_key in hash_keys)
-    return fetching.in_batches(dict.fromkeys(chain(wanted, others)), make_each)
+    wanted = [Key(table, hash_key) for hash_key in dict.fromkeys(hash_keys)]
+    return fetching.in_batches([*wanted, *others], make_each)

@@ -77,6 +77,8 @@ def set_of(
     def whole() -> RowsByKey:
         return dict(fetching.by_key(table, fetching.query(table, hash_key)))
 
+    if issubclass(table, Versioned) and index is None:
+        return list(settled(table, fetching.query(table, hash_key)))
     known = decisions.met()
     if not issubclass(table, Dependent) or not known:
         return fetching.query(table, hash_key, index=index, range_condition=range_condition)

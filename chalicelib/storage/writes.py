@@ -6,7 +6,7 @@ only a newer release knows stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -35,7 +35,7 @@ class Write:
     set: tuple[tuple[Path, RawRow], ...] = ()
     removed: tuple[Path, ...] = ()
     added: tuple[tuple[Path, RawRow], ...] = ()
-    """Numbers that are added to those that stand there; none counts as 0."""
+    """Numbers that are added to those that stand there, none counting as 0; texts, to a set."""
 
     @classmethod
     def update(cls, key: Key, actions: Iterable[Action]) -> Write:
@@ -142,7 +142,9 @@ def _inside(row: RawRow, names: Iterable[str]) -> RawRow:
     return row
 
 
-def _sum(stored: Mapping[str, str] | None, more: Mapping[str, str]) -> RawRow:
+def _sum(stored: RawRow | None, more: RawRow) -> RawRow:
+    if "SS" in more:
+        return {"SS": sorted({*(stored or {"SS": ()})["SS"], *more["SS"]})}
     return {"N": str(int((stored or {"N": "0"})["N"]) + int(more["N"]))}
 
 

@@ -12,6 +12,7 @@ from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Choice, Text
 from chalicelib.tables.holdings import FOLDER
 from chalicelib.tables.items import Item, ItemRow
+from chalicelib.tables.metadata_uses import CLEAR
 
 
 class FolderRow(ItemRow):
@@ -25,6 +26,7 @@ class FolderRow(ItemRow):
 
 class Folder(Item, Typed[FolderRow]):
     kind = FOLDER
+    description_of = ("name", "metadata", "metadata_key_id", "metadata_key_type")
 
     class Meta(TableMeta):
         table_name = table_name("folders")
@@ -37,6 +39,10 @@ class Folder(Item, Typed[FolderRow]):
     @property
     def is_v5(self) -> bool:
         return self.metadata is not None
+
+    @property
+    def noted_under(self) -> str | None:
+        return super().noted_under if self.is_v5 else CLEAR
 
     def deletion(self) -> list[Action]:
         """The actions by which it ends for everybody: nobody is told of it any more."""

@@ -19,6 +19,7 @@ from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.values import Entries, Flag, Text, Texts
 from chalicelib.storage.versioned import Versioned, VersionedRow
+from chalicelib.tables.metadata_keys import SHARED_KEY
 from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
 
 _TABLES: dict[str, type[Item]] = {}
@@ -43,6 +44,8 @@ class Item(Versioned):
     """Its name in the API, which holdings and group items note."""
     has_secrets: ClassVar[bool] = False
     """Whether everybody who has access has a secret of it."""
+    description_of: ClassVar[tuple[str, ...]] = ()
+    """The attributes that describe it."""
 
     id = UnicodeAttribute(hash_key=True)
     deleted = BooleanAttribute(default=False)
@@ -63,6 +66,12 @@ class Item(Versioned):
     def by_id(cls, item_id: AcoId) -> Key:
         return Key(cls, item_id)
 
+    @property
+    def noted_under(self) -> str | None:
+        """The key of its metadata use: the shared metadata key it is encrypted to, if it is."""
+        is_shared = getattr(self, "metadata_key_type", None) == SHARED_KEY
+        return getattr(self, "metadata_key_id", None) if is_shared else None
+
     def new_secret(self, data: str | None, author: str) -> dict[str, Any]:  # noqa: ARG002
         """The attributes of a holding that are its secret; none, where the kind has none."""
         return {}
@@ -75,6 +84,18 @@ class Item(Versioned):
             cls.permissions.set({}),
             cls.above.remove(),
             cls.modified.set(clock.now()),
+            cls.version.add(1),
+        ]
+
+    def redescription(self) -> list[Action]:
+        """The actions by which the stored item is described as this one is."""
+        cls = type(self)
+        fields = {name: getattr(cls, name) for name in self.description_of}
+        values = {name: getattr(self, name) for name in self.description_of}
+        return [
+            *(fields[n].remove() if v is None else fields[n].set(v) for n, v in values.items()),
+            cls.modified.set(self.modified),
+            cls.modified_by.set(self.modified_by),
             cls.version.add(1),
         ]
 

@@ -45,6 +45,10 @@ class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
 class Resource(Item, Typed[ResourceRow]):
     kind = RESOURCE
     has_secrets = True
+    description_of = (
+        *("resource_type_id", "live_type_id", "name", "username", "uri", "description"),
+        *("metadata", "metadata_key_id", "metadata_key_type"),
+    )
 
     class Meta(TableMeta):
         table_name = table_name("resources")

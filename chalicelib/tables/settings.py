@@ -17,6 +17,10 @@ from chalicelib.storage.stamps import ModifiedAttribute
 
 METADATA_TYPES = "metadata-types"
 METADATA_KEYS = "metadata-keys"
+METADATA_KEY_SET = "metadata-key-set"
+"""A version that is raised when a shared metadata key is made, expires or is deleted."""
+SERVER_KEY = "server-key"
+"""The public half of the server's OpenPGP key."""
 RESOURCE_TYPES = "resource-types"
 """Which resource types are deleted: their slugs are the row's `marks`."""
 SIGNING_KEYS = "signing-keys"

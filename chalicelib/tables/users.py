@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
-from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import (
+    Attribute,
+    BooleanAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
 from pynamodb.constants import MAP
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
@@ -31,7 +37,7 @@ from chalicelib.storage.base import (
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
 from chalicelib.storage.unversioned import unversioned
-from chalicelib.storage.values import Entries, Flag, Number, Text
+from chalicelib.storage.values import Entries, Flag, Number, Text, Texts
 from chalicelib.storage.versioned import Versioned, VersionedRow
 
 
@@ -61,6 +67,7 @@ class UserRow(VersionedRow):
     locale: NotRequired[Text]
     last_logged_in: NotRequired[Text]
     groups: Entries[BelongingRow]
+    metadata_keys: NotRequired[Texts]
     session_epoch: Number
     created: Text
     modified: Text
@@ -121,6 +128,8 @@ class User(Versioned, Typed[UserRow]):
     locale = unversioned(UnicodeAttribute(null=True))
     last_logged_in = unversioned(TimestampAttribute(null=True))
     groups = GroupsAttribute(default=dict)
+    metadata_keys = unversioned(UnicodeSetAttribute(null=True))
+    """The shared metadata keys they have been given a copy of, deleted ones among them."""
     session_epoch = unversioned(NumberAttribute(default=0))
     """Raised to end all sessions of the user: those of an earlier epoch are dead."""
     created = TimestampAttribute()

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
-from chalicelib.services.items.folders import SeenFolder
 from chalicelib.services.items.resources import SeenResource
-from chalicelib.services.trees.places import parent_of
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import ROOT
+from chalicelib.tables.folders import Folder, FolderRow
+from chalicelib.tables.holdings import ROOT, HoldingRow
 from chalicelib.tables.permissions import PermissionRow
 from chalicelib.views import resources as resource_views
 from chalicelib.views.holders import HolderJson
@@ -56,21 +54,16 @@ Marked = ChildFolderJson | FolderJson | ResourceJson
 """What is said to be personal, or not."""
 
 
-def folder(seen: SeenFolder) -> FolderJson:
+def folder(row: FolderRow, holding: HoldingRow) -> FolderJson:
     """A folder with what all clients need of it, in the members of its format."""
-    return cast(FolderJson, child(seen))
-
-
-def child(seen: SeenFolder) -> ChildFolderJson:
-    """A folder as it is shown in another."""
-    row = seen.row
-    shown: ChildFolderJson = {
+    place = holding["place"]["S"]
+    shown: FolderJson = {
         "id": row["id"]["S"],
         "created": row["created"]["S"],
         "modified": row["modified"]["S"],
         "created_by": row["created_by"]["S"],
         "modified_by": row["modified_by"]["S"],
-        "folder_parent_id": parent_of(seen.holding),
+        "folder_parent_id": None if place == ROOT else place,
         "personal": is_of_a_user(row["permissions"]["M"]),
     }
     if "metadata" in row:
@@ -82,6 +75,11 @@ def child(seen: SeenFolder) -> ChildFolderJson:
     return shown
 
 
+def child(row: FolderRow, holding: HoldingRow) -> ChildFolderJson:
+    """A folder as it is shown in another."""
+    return folder(row, holding)
+
+
 def child_resource(seen: SeenResource) -> ResourceJson:
     """A resource as it is shown in a folder."""
     return resource_views.resource(seen)
@@ -89,10 +87,6 @@ def child_resource(seen: SeenResource) -> ResourceJson:
 
 def add_permission(shown: FolderJson, permission: tuple[str, PermissionRow]) -> None:
     shown["permission"] = permission_of(shown["id"], *permission, "Folder")
-
-
-def add_permissions(seen: SeenFolder, shown: FolderJson) -> None:
-    shown["permissions"] = permissions_of(seen.row, "Folder")
 
 
 def add_child_folders(page: Sequence[FolderJson], children: Iterable[ChildFolderJson]) -> None:
@@ -116,5 +110,5 @@ def add_child_resources(page: Sequence[FolderJson], children: Iterable[ResourceJ
 def unowned(row: Folder) -> FolderJson:
     """A folder that nobody would own: with the members of both formats, in nobody's tree."""
     plain = {"name": None, "metadata": None, "metadata_key_id": None, "metadata_key_type": None}
-    shown = child(SeenFolder(row.row, {"place": {"S": ROOT}}))
+    shown = child(row.row, {"place": {"S": ROOT}})
     return cast(FolderJson, {**plain, **shown, "permissions": permissions_of(row.row, "Folder")})

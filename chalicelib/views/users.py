@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
@@ -118,13 +118,15 @@ def person(found: Person) -> PersonJson:
     return shown
 
 
-def viewed(found: Person, contained: Collection[str]) -> ViewedJson:
+def viewed(
+    found: Person, contained: Collection[str], missing_keys: Sequence[str] = ()
+) -> ViewedJson:
     """The same, with what the client may see and asked for beyond it."""
     shown = cast(ViewedJson, person(found))
     if MFA in contained:
         shown["is_mfa_enabled"] = _is_mfa_enabled()
     if MISSING_KEYS in contained:
-        shown["missing_metadata_key_ids"] = _missing_keys()
+        shown["missing_metadata_key_ids"] = list(missing_keys)
     return shown
 
 
@@ -154,10 +156,13 @@ def listed(found: Iterable[ListedPerson], contained: Collection[str]) -> list[Li
     if MFA in contained:
         for each in shown:
             each["is_mfa_enabled"] = _is_mfa_enabled()
-    if MISSING_KEYS in contained:
-        for each in shown:
-            each["missing_metadata_key_ids"] = _missing_keys()
     return shown
+
+
+def add_missing_keys(shown: Iterable[ListedJson], missing: Mapping[str, Sequence[str]]) -> None:
+    """Say of each user which metadata keys they have no copy of."""
+    for each in shown:
+        each["missing_metadata_key_ids"] = list(missing.get(each["id"], ()))
 
 
 def _with_key(listed: ListedPerson) -> PersonJson:
@@ -173,11 +178,6 @@ def _without(names: Collection[str], shown: PersonJson) -> ListedJson:
 def _is_mfa_enabled() -> bool:
     """Whether a user's sign-in takes a second factor: never, since there is none yet."""
     return False
-
-
-def _missing_keys() -> list[str]:
-    """The metadata keys a user has no copy of: none, since there are no metadata keys yet."""
-    return []
 
 
 def signed_in(found: Person | None) -> PersonJson | None:

@@ -92,7 +92,8 @@ def failed_stage(call: Call, status: int, message: str) -> Answer:
 
 def refusal(call: Call, error: Refusal) -> Answer:
     status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
-    answer = _answer(call, status, "error", error.message, error.errors or "", {})
+    errors = [*error.errors.values()] if error.errors and error.is_list else error.errors
+    answer = _answer(call, status, "error", error.message, errors or "", {})
     if isinstance(error, TooMany | Unavailable):
         answer.headers["Retry-After"] = str(error.seconds)
     return answer

@@ -137,7 +137,10 @@ def _operation(route: Route, name: str, schemas: Schemas) -> dict[str, Any]:
     if route.body is not None:
         schema = schemas.of(route.body)
         operation["requestBody"] = {
-            "required": all(schemas.requires(each) for each in schema.get("anyOf", [schema])),
+            "required": all(
+                "$ref" not in each or schemas.requires(each)
+                for each in schema.get("anyOf", [schema])
+            ),
             "content": {"application/json": {"schema": schema}},
         }
     return operation
@@ -325,7 +328,8 @@ def _envelopes() -> dict[str, Schema]:
     """What answers have in common."""
     errors = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Errors"}}
     sentence = {"type": "string", "description": "What rule the field breaks."}
-    body = {"anyOf": [{"type": "string", "const": ""}, {"type": "null"}, errors]}
+    first = {"type": "array", "items": errors, "maxItems": 1}
+    body = {"anyOf": [{"type": "string", "const": ""}, {"type": "null"}, errors, first]}
     return {
         "Header": _header({}),
         "PaginatedHeader": _header({"pagination": _pagination()}),

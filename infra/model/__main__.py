@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from shutil import which
 
-from infra.model import tlc, trees
+from infra.model import metadata, tlc, trees
 from infra.model.conditions import CONDITIONS, Condition
 from infra.model.configurations import BY_NAME, CONFIGURATIONS, Configuration
 
@@ -17,7 +17,7 @@ _AT_ONCE = 2
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    configuration: Configuration | trees.Trees
+    configuration: Configuration | trees.Trees | metadata.Metadata
     condition: Condition | None = None
     """The one that is dropped."""
 
@@ -44,6 +44,11 @@ def runs() -> Iterator[Run]:
     for condition in trees.CONDITIONS:
         for name in condition.searched:
             yield Run(trees.BY_NAME[name], condition)
+    for keys in metadata.CONFIGURATIONS:
+        yield Run(keys)
+    for condition in metadata.CONDITIONS:
+        for name in condition.searched:
+            yield Run(metadata.BY_NAME[name], condition)
 
 
 def main() -> int:
@@ -53,7 +58,7 @@ def main() -> int:
     planned = list(runs())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         kept = list(pool.map(_is_as_expected, planned))
-    conditions = (*CONDITIONS, *trees.CONDITIONS)
+    conditions = (*CONDITIONS, *trees.CONDITIONS, *metadata.CONDITIONS)
     superfluous = sum(condition.violates is None for condition in conditions)
     print(
         f"model: {sum(kept)} of {len(planned)} runs as expected; "

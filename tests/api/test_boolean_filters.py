@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
 from tests.support.wire.endpoints import ROUTES
-from tests.support.world import make, people
+from tests.support.world import folders, make, metadata, people
 
 FILTERS = {
     f"{route.path}: {name}": (route.path, name)
@@ -15,7 +15,11 @@ FILTERS = {
     for name, kind in route.query.filters.items()
     if kind.kind == "boolean"
 }
-TELLS_BOTH_APART = {"/resources.json: is-favorite", "/users.json: is-active"}
+TELLS_BOTH_APART = {
+    *("/resources.json: is-favorite", "/users.json: is-active"),
+    *("/metadata/keys.json: deleted", "/metadata/keys.json: expired"),
+    *("/metadata/upgrade/resources.json: is-shared", "/metadata/upgrade/folders.json: is-shared"),
+}
 """Where 0 asks for the others; everywhere else it counts as absent."""
 ONE = pytest.mark.parametrize("name", FILTERS)
 
@@ -33,6 +37,13 @@ def found(store, ada, betty, carol):
         f"/resource-types/{resource_types.V5_TOTP_STANDALONE.id}.json",
     ):
         assert ada.client.delete(path).status == 200
+
+    key = metadata.shared(ada)
+    metadata.shared(ada, number=2)
+    assert metadata.expire(ada, key).status == 200
+    assert ada.client.delete(key.path).status == 200
+    folders.folder(ada)
+    folders.shared(ada, betty)
 
     def ask(name, value=None):
         path, option = FILTERS[name]

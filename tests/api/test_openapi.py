@@ -125,7 +125,8 @@ def test_the_parameters_are_those_the_route_reads(route):
 @over(has_body)
 def test_the_body_is_described(route):
     content = operation_of(route)["requestBody"]["content"]["application/json"]["schema"]
-    names = [each["$ref"].rpartition("/")[2] for each in content.get("anyOf", [content])]
+    bodies = content.get("anyOf", [content.get("items", content)])
+    names = [each["$ref"].rpartition("/")[2] for each in bodies]
     for name in names:
         schema = DOCUMENT["components"]["schemas"][name]
         assert schema["type"] == "object"

@@ -12,7 +12,8 @@ from chalicelib.web.envelope import UNKNOWN_ACTION
 from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
-from tests.support.world.keys import KEYS, message
+from tests.support.world import metadata
+from tests.support.world.resources import PGP
 
 ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
 NIL = str(UUID(int=0))
@@ -23,13 +24,13 @@ NO_SUFFIX = "Please use .json extension in URL or accept application/json."
 MISSING = {"UsersEdit.editPost": 400, "FoldersRelationsMove.move": 400}
 """What the catalogue answers for a thing that is not there, where it is not 404."""
 SENT = {
+    "MetadataKeyUpdate.update": metadata.expiry(metadata.pair()),
+    "MetadataPrivateKeysCreate.create": {"user_id": None, "data": PGP},
+    "MetadataPrivateKeysUpdate.update": {"data": PGP},
     "ResourceTypesUpdate.update": {"deleted": None},
     "CommentsAdd.addPost": {"content": "hello"},
     "CommentsUpdate.update": {"content": "hello"},
-    "MetadataSessionKeyUpdate.update": {
-        "data": message("session keys", KEYS["ada"].public),
-        "modified": "2026-11-21T12:00:00Z",
-    },
+    "MetadataSessionKeyUpdate.update": {"data": PGP, "modified": "2026-11-21T12:00:00Z"},
 }
 """Bodies that are valid, where the catalogue judges the body before it looks for the thing."""
 NO_IDS = {

@@ -31,8 +31,11 @@ def tenant(store, ada, betty):
 GROWS = ("GET /users.json", "GET /gpgkeys.json", "GET /resources.json", "GET /share/search-")
 GROWS += ("GET /folders.json",)
 """Lists: they cost what they show."""
-GROWS += ("DELETE /users/", "DELETE /roles/")
-"""The more a user has, the more is deleted with them. A role's deletion looks at all users."""
+GROWS += ("DELETE /users/", "DELETE /roles/", "DELETE /metadata/keys/", "GET /metadata/upgrade")
+"""The more a user has, the more is deleted with them. A role's deletion looks at all users, a
+metadata key's takes all their copies."""
+GROWS += ("POST /metadata/upgrade",)
+"""It answers with the rest of the list."""
 
 
 def cost_of(name, tenant):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from infra.model import conditions, trees
+from infra.model import conditions, metadata, trees
 from infra.model.configurations import (
     BY_NAME,
     CONFIGURATIONS,
@@ -50,6 +50,21 @@ def test_the_page_names_all_of_the_model_of_trees():
     assert [each.name for each in trees.CONFIGURATIONS if f"*{each.name}*" not in page] == []
     assert [name for name in trees.INVARIANTS if f"`{name}`" not in page] == []
     assert conditions.table(trees.CONDITIONS) in page
+
+
+def test_the_model_of_metadata_drops_every_condition_in_turn_and_no_other():
+    text = metadata.SPECIFICATION.read_text()
+    named = {one or other for one, other in NAMED.findall(text)}
+    assert {condition.name for condition in metadata.CONDITIONS} == named
+    searched = {name for each in metadata.CONDITIONS for name in each.searched}
+    assert searched <= metadata.BY_NAME.keys()
+
+
+def test_the_page_names_all_of_the_model_of_metadata():
+    page = PAGE.read_text()
+    assert [each.name for each in metadata.CONFIGURATIONS if f"*{each.name}*" not in page] == []
+    assert [name for name in metadata.INVARIANTS if f"`{name}`" not in page] == []
+    assert conditions.table(metadata.CONDITIONS) in page
 
 
 def test_conditions_are_dropped_in_configurations_that_exist():

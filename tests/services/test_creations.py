@@ -62,6 +62,8 @@ def of_other_content(request: Request, tenant: Tenant) -> Request:
     if request.body is None:
         other = make.resource(tenant.betty)
         return replace(request, ids={**request.ids, "resource_id": other})
+    if isinstance(request.body, list):
+        return replace(request, body=[*request.body, {"other": "content"}])
     return replace(request, body={**request.body, "other": "content"})
 
 

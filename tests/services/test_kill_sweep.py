@@ -68,6 +68,17 @@ REPEATED = {
     **dict.fromkeys(
         ("PUT /share/folder/{folder_id}.json", "POST /share/folder/{folder_id}.json"), 400
     ),
+    "POST /metadata/keys.json": 400,
+    **{f"{method} /metadata/keys/{{metadata_key_id}}.json": 400 for method in BOTH},
+    "DELETE /metadata/keys/{metadata_key_id}.json": 404,
+    "POST /metadata/keys/privates.json": 400,
+    **{f"{method} /metadata/keys/private.json": 400 for method in BOTH},
+    "POST /metadata/keys/{metadata_key_id}/private.json": 400,
+    **{f"{method} /metadata/keys/private/{{metadata_private_key_id}}.json": 400 for method in BOTH},
+    "POST /metadata/rotate-key/resources.json": 400,
+    "POST /metadata/rotate-key/folders.json": 400,
+    "POST /metadata/upgrade/resources.json": 404,
+    "POST /metadata/upgrade/folders.json": 404,
     "DELETE /folders/{folder_id}.json": 404,
     "DELETE /folders/{folder_id}.json?cascade=1": 404,
 }

@@ -9,13 +9,17 @@ import pytest
 from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.metadata import private_keys
+from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.services.users.users import new_user
 from chalicelib.storage.base import every_table
 from chalicelib.storage.operations import Change
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.comments import Comment
 from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.holdings import RESOURCE, Holding
+from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.metadata_uses import MetadataUse
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.session_keys import SessionKey
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
@@ -101,6 +105,44 @@ def _role(name):
 
 def _refresh(user_id, **values):
     return Token(new_id(), kind=REFRESH, user_id=user_id, session="s", expires=1, **values)
+
+
+def _shared_key(**values):
+    now = clock.now()
+    usual = {
+        "fingerprint": new_id(),
+        "armored_key": "public",
+        "encryption_key_ids": {"A"},
+        "created": now,
+        "modified": now,
+        "created_by": "ada",
+        "modified_by": "ada",
+    }
+    return MetadataKey(SHARED_KEY, new_id(), **usual | values)
+
+
+def _saved(key):
+    key.save()
+    return key.id
+
+
+def _gone_key():
+    return _saved(_shared_key(expired=clock.now(), deleted=clock.now()))
+
+
+def _use(key_id, item_id):
+    return MetadataUse(key_id, item_id, kind=RESOURCE)
+
+
+def _described(tenant, key_id, *, noted=True):
+    metadata = {"metadata": "m", "metadata_key_id": key_id, "metadata_key_type": SHARED_KEY}
+    tenant.change(tenant.resource(), name=None, **metadata)
+    if noted:
+        _use(key_id, tenant.shared).save()
+
+
+def _copy(key_id, user_id):
+    return private_keys.new(Copy(key_id, user_id, "data"), None)
 
 
 def _unfinished(tenant):
@@ -260,6 +302,28 @@ BREACHES = {
     "an operation lost a line": (
         "I13",
         lambda t: lines(str(_unfinished(t).lock))[6].delete(),
+    ),
+    "three metadata keys are active": ("I7", lambda _: [_shared_key().save() for _ in range(3)]),
+    "a metadata key is deleted too early": (
+        "I7",
+        lambda _: _shared_key(deleted=clock.now()).save(),
+    ),
+    "two metadata keys have one fingerprint": (
+        "I10",
+        lambda _: [_shared_key(fingerprint="A").save() for _ in range(2)],
+    ),
+    "an item is for a deleted metadata key": ("I7", lambda t: _described(t, _gone_key())),
+    "an item is for no metadata key": ("I7", lambda t: _described(t, new_id())),
+    "it is not noted what an item is for": (
+        "I7",
+        lambda t: _described(t, _saved(_shared_key()), noted=False),
+    ),
+    "it is noted what nothing is for": ("I7", lambda t: _use(new_id(), t.shared).save()),
+    "a copy is of a deleted metadata key": ("I7", lambda t: _copy(_gone_key(), t.ada.id).save()),
+    "a copy is of nobody": ("I9", lambda _: _copy(_saved(_shared_key()), new_id()).save()),
+    "a user does not know of their copy": (
+        "I7",
+        lambda t: _copy(_saved(_shared_key()), t.ada.id).save(),
     ),
     "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=roles.USER.id)),
     "a user has no role there is": ("I9", lambda t: t.change(t.ada.user, role_id=new_id())),

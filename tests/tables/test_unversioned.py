@@ -16,6 +16,7 @@ from chalicelib.tables.claims import Claim
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
+from chalicelib.tables.metadata_keys import MetadataKey
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 
@@ -23,18 +24,20 @@ UNVERSIONED = {
     "users": {
         *("role_id", "active", "disabled", "first_name", "last_name", "avatar_id"),
         *("avatar_created", "gpgkey_id", "locale", "last_logged_in", "session_epoch", "modified"),
+        "metadata_keys",
     },
     "groups": set(),
     "resources": set(),
     "folders": set(),
+    "metadata_keys": set(),
 }
 PROTOCOL = set(Versioned.get_attributes()) - {"version"}
-VERSIONED = [User, Group, Resource, Folder]
+VERSIONED = [User, Group, Resource, Folder, MetadataKey]
 EVERY_ATTRIBUTE = [
     pytest.param(table, name, id=f"{table.__name__}-{name}")
     for table in VERSIONED
     for name, attribute in table.get_attributes().items()
-    if not attribute.is_hash_key
+    if not (attribute.is_hash_key or attribute.is_range_key)
 ]
 
 

@@ -20,6 +20,7 @@ from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.services.access import memberships
 from chalicelib.services.groups.group_lists import Found, SeenGroup
+from chalicelib.services.items import endings
 from chalicelib.services.sharing.permissions import Holders, read_holders
 from chalicelib.services.trees import own
 from chalicelib.storage import reading
@@ -105,6 +106,7 @@ class Departure:
             if item_id in fates.deleted:
                 for folder_id in item.above or ():
                     tx.then_delete(FolderItem.of(folder_id, item_id))
+                endings.forget_key(tx, item)
 
     def _fates(self, items: Items) -> Fates:
         """What becomes of items once they have been handed over."""

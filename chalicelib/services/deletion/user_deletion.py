@@ -27,6 +27,7 @@ from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
+from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.session_keys import SessionKey
 from chalicelib.tables.users import User
 
@@ -45,7 +46,8 @@ class _UserDeletion:
     members: Mapping[GroupId, Sequence[Membership]]
     held: Sequence[Key]
     """All items they have access to."""
-    session_keys: Sequence[Key]
+    alone: Sequence[Key]
+    """Rows of theirs that no item is: copies of metadata private keys, session keys."""
     departure: Departure
     promoted: Sequence[Membership] = ()
     """Memberships in which others become managers."""
@@ -148,9 +150,10 @@ def _read(user: User) -> _UserDeletion:
     The items of a group are theirs as well, also those that are about to be shared with it.
     """
     user_id = UserId(user.id)
-    groups, own, session_keys = reading.together(
+    groups, own, copies, session_keys = reading.together(
         partial(departures.groups_by_id, user.groups),
         partial(kinds.held_by, user_id),
+        partial(MetadataPrivateKey.keys_of, user_id),
         partial(SessionKey.keys_of, user_id),
     )
     members, shared = _members_and_items_of(groups)
@@ -161,7 +164,8 @@ def _read(user: User) -> _UserDeletion:
     departure, _ = departures.read({user_id, *lonely}, held)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
-    return _UserDeletion(user, groups, members, held, session_keys, departure)
+    alone = [*copies, *session_keys]
+    return _UserDeletion(user, groups, members, held, alone, departure)
 
 
 def _members_and_items_of(
@@ -197,7 +201,7 @@ def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User]) -> None:
         deletion.departure.write(tx)
         for item in deletion.held:
             tx.then_delete(Holding.of(UserId(user.id), ItemId(item.hash_key)))
-        for row in deletion.session_keys:
+        for row in deletion.alone:
             tx.then_delete(row)
 
 

@@ -10,6 +10,7 @@ from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.items import Item
+from chalicelib.tables.metadata_uses import MetadataUse
 
 
 def take_from_all(tx: Change, item: Item, members: Members) -> None:
@@ -21,3 +22,10 @@ def take_from_all(tx: Change, item: Item, members: Members) -> None:
         tx.then_delete(GroupItem.of(group_id, item_id))
     for folder_id in item.above or ():
         tx.then_delete(FolderItem.of(folder_id, item_id))
+    forget_key(tx, item)
+
+
+def forget_key(tx: Change, item: Item) -> None:
+    """Note no more what an item is encrypted to."""
+    if item.noted_under is not None:
+        tx.then_delete(MetadataUse.of(item.noted_under, item.id))

@@ -8,15 +8,13 @@ from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.folding import folded
-from chalicelib.domain.ids import ItemId
 from chalicelib.services.access import grants
 from chalicelib.services.items import held
-from chalicelib.services.items.folders import SeenFolder
 from chalicelib.services.items.held import HeldPermission, Parents
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
 from chalicelib.tables.folders import Folder, FolderRow
-from chalicelib.tables.holdings import FOLDER
+from chalicelib.tables.holdings import FOLDER, HoldingRow
 
 Shown = TypeVar("Shown")
 
@@ -33,11 +31,13 @@ class WantedFolders:
 
 
 def search(
-    actor: Actor, wanted: WantedFolders, show: Callable[[SeenFolder, HeldPermission], Shown]
+    actor: Actor,
+    wanted: WantedFolders,
+    show: Callable[[FolderRow, HoldingRow, HeldPermission], Shown],
 ) -> list[Shown]:
     """Return what `show` makes of the folders the actor may see and asks for, in no order.
 
-    It gets each with the permission through which the actor may do most.
+    It gets each with the actor's holding of it, and the permission through which they may do most.
     """
     holdings = held.by_item(actor, FOLDER, wanted.ids, wanted.parents)
     holders = held.holders_of(actor)
@@ -50,9 +50,9 @@ def search(
         if permission is None:
             unseen.append(folder)
             return None
-        if folder["deleted"]["BOOL"] or not _is_called(folder, text):
+        if folder["deleted"]["BOOL"] or (text is not None and not _is_called(folder, text)):
             return None
-        return show(SeenFolder(folder, holdings[ItemId(folder["id"]["S"])]), permission)
+        return show(folder, holdings[folder["id"]["S"]], permission)
 
     made = reading.gather(Folder, holdings, make)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
@@ -60,5 +60,5 @@ def search(
     return made
 
 
-def _is_called(row: FolderRow, text: str | None) -> bool:
-    return text is None or ("name" in row and text in folded(row["name"]["S"]))
+def _is_called(row: FolderRow, text: str) -> bool:
+    return "name" in row and text in folded(row["name"]["S"])

@@ -7,11 +7,11 @@ from typing import Any
 from chalicelib.bodies import folders as bodies
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import INVALID, V5Folder, V5NewFolder
+from chalicelib.bodies.metadata import TypesSettings
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
-from chalicelib.services.items.resource_rules import NO_UPGRADE, Errors, gpgkey_of, merged
+from chalicelib.services.items.resource_rules import NO_UPGRADE, Errors, merged
 from chalicelib.services.metadata import item_metadata, metadata_settings
-from chalicelib.services.metadata.metadata_settings import MetadataSettings
 from chalicelib.services.trees import parents
 from chalicelib.services.trees.parents import Parent
 from chalicelib.storage.reading import Rows
@@ -28,12 +28,12 @@ _NO_DOWNGRADE = {
 def read_new(actor: Actor, draft: Draft[Any], rows: Rows) -> tuple[bodies.NewFolder, Parent | None]:
     """Return the body of a creation, and the folder it is put into.
 
-    `rows` has the metadata settings, the actor's key and the parent.
+    `rows` has the metadata settings, the keys that may be named and the parent.
     """
-    settings = metadata_settings.of(rows)
+    settings = metadata_settings.of(rows).types
     _require_creatable(bodies.is_v5(draft, actor.gpgkey_id), settings)
     body = bodies.read_new(draft, actor.gpgkey_id)
-    errors = _metadata_errors(actor, body, rows, settings)
+    errors = _metadata_errors(actor, body, rows)
     parent = parents.find(actor, body.folder_parent_id, rows, no_folder=_NO_PARENT)
     if parent is not None and not isinstance(parent, Parent):
         errors["folder_parent_id"] = parent
@@ -43,9 +43,9 @@ def read_new(actor: Actor, draft: Draft[Any], rows: Rows) -> tuple[bodies.NewFol
 
 def read_update(actor: Actor, draft: Draft[Any], stored: Folder, rows: Rows) -> bodies.Description:
     """Return the body of an update, in a format that the folder may have."""
-    settings = metadata_settings.of(rows)
+    settings = metadata_settings.of(rows).types
     body = bodies.read_description(draft, actor.gpgkey_id)
-    errors = _metadata_errors(actor, body, rows, settings, stored)
+    errors = _metadata_errors(actor, body, rows, stored)
     if isinstance(body, V5Folder):
         if not stored.is_v5 and not settings.allow_v4_v5_upgrade:
             errors = merged(errors, {"metadata": NO_UPGRADE})
@@ -59,17 +59,16 @@ def _metadata_errors(
     actor: Actor,
     body: bodies.NewFolder | bodies.Description,
     rows: Rows,
-    settings: MetadataSettings,
     stored: Folder | None = None,
 ) -> Errors:
     if not isinstance(body, V5NewFolder | V5Folder):
         return {}
-    key = gpgkey_of(actor, rows)
+    key, settings = item_metadata.named_key(actor, body, rows), metadata_settings.of(rows).keys
     words = item_metadata.OF_A_FOLDER
     return item_metadata.errors(body, key, settings, words, shared_item=stored)
 
 
-def _require_creatable(is_v5: bool, settings: MetadataSettings) -> None:  # noqa: FBT001
+def _require_creatable(is_v5: bool, settings: TypesSettings) -> None:  # noqa: FBT001
     if is_v5 and not settings.allow_creation_of_v5_folders:
         raise Invalid("Folder creation/modification with encrypted metadata not allowed.")
     if not is_v5 and not settings.allow_creation_of_v4_folders:

@@ -17,9 +17,9 @@ from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import FolderId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships
-from chalicelib.services.items import folder_rules, resource_rules
+from chalicelib.services.items import folder_rules
 from chalicelib.services.items.endings import take_from_all
-from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import parents, places
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
@@ -82,8 +82,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
     all; nobody else has it, whoever has the folder it is put into.
     """
     others = parents.keys(draft.members.get("folder_parent_id"))
-    own_key = resource_rules.own_key(actor)
-    rows = reading.read([User.by_id(actor.id), *metadata_settings.KEYS, *own_key, *others])
+    keys = item_metadata.keys_named(actor, draft)
+    rows = reading.read([User.by_id(actor.id), *metadata_settings.KEYS, *keys, *others])
     body, parent = folder_rules.read_new(actor, draft, rows)
     creator = rows.find(User, actor.id)
     if creator is None:
@@ -95,6 +95,7 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
         tx.require(User.may_be_given(actor.id, rows.lock(creator.key)))
         if parent is not None:
             parent.receive(tx, folder, holding)
+        item_metadata.hold_key(tx, folder)
         tx.create(folder)
         tx.create(holding)
         tx.create(ActionLog.of(folder.id, "Folders.created", actor.id, actor.caller))
@@ -103,8 +104,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
 
 def update(actor: Actor, folder_id: FolderId, draft: Draft[Any]) -> SeenFolder:
     """Change what a folder is called; nothing else of it is changed by this."""
-    own_key = resource_rules.own_key(actor)
-    loaded = load(actor, folder_id, *metadata_settings.KEYS, *own_key)
+    keys = item_metadata.keys_named(actor, draft)
+    loaded = load(actor, folder_id, *metadata_settings.KEYS, *keys)
     grant = loaded.require(actor, PermissionType.UPDATE, _NO_UPDATE)
     body = folder_rules.read_update(actor, draft, loaded.folder, loaded.rows)
     changed = loaded.folder.copy()
@@ -112,6 +113,7 @@ def update(actor: Actor, folder_id: FolderId, draft: Draft[Any]) -> SeenFolder:
     holding = places.settled(actor.id, loaded.seen.holding)
     with Change(loaded.folder, changed) as tx:
         tx.hold(grant)
+        item_metadata.hold_key(tx, changed, loaded.folder)
         tx.create(ActionLog.of(folder_id, "Folders.updated", actor.id, actor.caller))
     return SeenFolder(changed.row, holding)
 

@@ -29,7 +29,7 @@ def by_item(
     parents: Parents | None,
     *,
     with_secrets: bool = False,
-) -> dict[ItemId, HoldingRow]:
+) -> dict[str, HoldingRow]:
     """What the actor holds of a kind, also by changes of their groups yet to be carried out.
 
     The groups are read for that: their rows tell of such a change.
@@ -38,7 +38,7 @@ def by_item(
         partial(_by_item, actor.id, kind, ids, parents, with_secrets),
         partial(reading.read, map(Group.by_id, actor.groups)),
     )
-    return dict(holdings)
+    return holdings
 
 
 def _by_item(
@@ -47,10 +47,10 @@ def _by_item(
     ids: Collection[str] | None,
     parents: Parents | None,
     with_secrets: bool,  # noqa: FBT001
-) -> dict[ItemId, HoldingRow]:
+) -> dict[str, HoldingRow]:
     wanted = None if parents is None else {each or ROOT for each in parents}
     return {
-        ItemId(row["item_id"]["S"]): row
+        row["item_id"]["S"]: row
         for row in _holdings(user_id, ids, wanted, with_secrets)
         if row["kind"]["S"] == kind and (wanted is None or row["place"]["S"] in wanted)
     }

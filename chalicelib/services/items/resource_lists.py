@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import ItemId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items import held
@@ -74,7 +73,7 @@ def search(
             return None
         if not _is_wanted(resource, permission[1], wanted):
             return None
-        seen = SeenResource(resource, holdings[ItemId(resource["id"]["S"])])
+        seen = SeenResource(resource, holdings[resource["id"]["S"]])
         return resource["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
@@ -85,9 +84,9 @@ def search(
 
 
 def _marked(
-    holdings: dict[ItemId, HoldingRow],
+    holdings: dict[str, HoldingRow],
     is_favorite: bool | None,  # noqa: FBT001
-) -> dict[ItemId, HoldingRow]:
+) -> dict[str, HoldingRow]:
     """Those that are marked as a favorite, or those that are not, where that is asked for."""
     if is_favorite is None:
         return holdings

@@ -7,6 +7,7 @@ from typing import Any
 
 from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.metadata import TypesSettings
 from chalicelib.bodies.resources import INVALID, SecretBody
 from chalicelib.domain import resource_types
 from chalicelib.domain.actor import Actor
@@ -14,13 +15,10 @@ from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.domain.resource_types import Format
 from chalicelib.services.metadata import item_metadata, metadata_settings
-from chalicelib.services.metadata.metadata_settings import MetadataSettings
 from chalicelib.services.trees import parents
 from chalicelib.services.trees.parents import Parent
-from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 
@@ -56,29 +54,22 @@ _INCOMPLETE = {
 }
 
 
-def own_key(actor: Actor) -> list[Key]:
-    """The row of the actor's key, where they have one: to be read with others."""
-    return [] if actor.gpgkey_id is None else [Gpgkey.by_id(actor.gpgkey_id)]
-
-
 def read_creation(
     actor: Actor, draft: Draft[Any], rows: Rows
 ) -> tuple[bodies.Creation, Parent | None]:
     """Return the body of a creation, in a format and of a type that may be created.
 
-    With it the folder it is put into. `rows` has the types, the metadata settings, the actor's
-    key and the folder.
+    With it the folder it is put into. `rows` has the types, the metadata settings, the keys that
+    may be named and the folder.
     """
-    settings = metadata_settings.of(rows)
+    settings = metadata_settings.of(rows).types
     _require_creatable(bodies.format_of(draft.members, actor.gpgkey_id), settings)
     body = bodies.read_creation(draft, actor.gpgkey_id)
-    errors = _type_errors(rows, body.resource_type_id)
+    errors = type_errors(rows, body.resource_type_id)
     if body.resource_type_id == resource_types.V5_PASSWORD_STRING.id:
         errors = merged(errors, {"resource_type_id": _NO_DEPRECATED_TYPE})
     if isinstance(body, bodies.V5Creation):
-        errors |= item_metadata.errors(
-            body, gpgkey_of(actor, rows), settings, item_metadata.OF_A_RESOURCE
-        )
+        errors |= _metadata_errors(actor, body, rows)
     parent = parents.find(actor, body.folder_parent_id, rows, no_folder=NO_FOLDER)
     if parent is not None and not isinstance(parent, Parent):
         errors["folder_parent_id"] = parent
@@ -90,13 +81,10 @@ def update_errors(
     actor: Actor, rows: Rows, stored: Resource, changed: Resource, body: bodies.Update
 ) -> Errors:
     """What is wrong with an update, given the resource as it was and as it would be."""
-    settings = metadata_settings.of(rows)
-    errors = _type_errors(rows, changed.resource_type_id)
+    settings = metadata_settings.of(rows).types
+    errors = type_errors(rows, changed.resource_type_id)
     if isinstance(body, bodies.V5Update):
-        own = gpgkey_of(actor, rows)
-        errors |= item_metadata.errors(
-            body, own, settings, item_metadata.OF_A_RESOURCE, shared_item=stored
-        )
+        errors |= _metadata_errors(actor, body, rows, stored)
     if changed.is_v5 and not stored.is_v5 and not settings.allow_v4_v5_upgrade:
         errors = merged(errors, {"metadata": NO_UPGRADE})
     if stored.is_v5 and not changed.is_v5:
@@ -129,18 +117,30 @@ def deleted_types(rows: Rows) -> frozenset[str]:
     return frozenset(kind.id for kind in resource_types.RESOURCE_TYPES if kind.slug in marks)
 
 
-def _require_creatable(format_: Format | None, settings: MetadataSettings) -> None:
+def _metadata_errors(
+    actor: Actor,
+    body: bodies.V5Creation | bodies.V5Update,
+    rows: Rows,
+    stored: Resource | None = None,
+) -> Errors:
+    key, settings = item_metadata.named_key(actor, body, rows), metadata_settings.of(rows).keys
+    words = item_metadata.OF_A_RESOURCE
+    return item_metadata.errors(body, key, settings, words, shared_item=stored)
+
+
+def _require_creatable(format_: Format | None, settings: TypesSettings) -> None:
     if format_ is Format.V5 and not settings.allow_creation_of_v5_resources:
         raise Invalid("Resource creation/modification with encrypted metadata not allowed.")
     if format_ is not Format.V5 and not settings.allow_creation_of_v4_resources:
         raise Invalid("Resource creation with cleartext metadata not allowed.")
 
 
-def _type_errors(rows: Rows, type_id: str) -> Errors:
+def type_errors(rows: Rows, type_id: str) -> Errors:
+    """What is wrong with a type that an administrator has deleted."""
     return {"resource_type_id": _DELETED_TYPE} if type_id in deleted_types(rows) else {}
 
 
-def _downgrade_errors(changed: Resource, settings: MetadataSettings) -> Errors:
+def _downgrade_errors(changed: Resource, settings: TypesSettings) -> Errors:
     errors: Errors = {} if changed.name else {"name": _NO_NAME}
     if not settings.allow_v5_v4_downgrade:
         errors["resource_type_id"] = _NO_DOWNGRADE
@@ -151,7 +151,3 @@ def merged(errors: Errors, more: Errors) -> Errors:
     """Both, where the same field may break rules of either."""
     together = {name: {**errors.get(name, {}), **broken} for name, broken in more.items()}
     return {**errors, **together}
-
-
-def gpgkey_of(actor: Actor, rows: Rows) -> Gpgkey | None:
-    return None if actor.gpgkey_id is None else rows.find(Gpgkey, actor.gpgkey_id)

@@ -16,7 +16,7 @@ from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import resource_rules
 from chalicelib.services.items.resources import Loaded, SeenResource, describe, load, stamp
-from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import places
 from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
@@ -38,8 +38,8 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
     request was decided from, or neither. So is the type it has: none that was deleted
     meanwhile.
     """
-    own_key = resource_rules.own_key(actor)
-    loaded = load(actor, resource_id, *metadata_settings.KEYS, *own_key)
+    keys = item_metadata.keys_named(actor, draft)
+    loaded = load(actor, resource_id, *metadata_settings.KEYS, *keys)
     denied = "You are not allowed to update this resource."
     grant = loaded.require(actor, PermissionType.UPDATE, denied)
     stored = loaded.resource
@@ -104,6 +104,7 @@ def _write(
         tx.hold(grant)
         members.raise_versions(tx)
         resource_rules.require_live_type(tx, changed)
+        item_metadata.hold_key(tx, changed, loaded.resource)
         tx.create(log)
         if secrets:
             tx.create(ActionLog.of(resource_id, "Resource.Secrets.updated", actor.id, actor.caller))

@@ -24,7 +24,7 @@ from chalicelib.services.access.disclosure import Disclosed, Undisclosed
 from chalicelib.services.items import resource_rules
 from chalicelib.services.items.endings import take_from_all
 from chalicelib.services.items.resource_rules import TYPES
-from chalicelib.services.metadata import metadata_settings
+from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import parents, places
 from chalicelib.services.users import people
 from chalicelib.storage import reading
@@ -113,8 +113,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
     resource (its permissions inside) and the owner's holding are written together or
     not at all. So is the type it has: none that was deleted meanwhile.
     """
-    own_key = resource_rules.own_key(actor)
-    keys = [*own_key, *parents.keys(draft.members.get("folder_parent_id"))]
+    parent_keys = parents.keys(draft.members.get("folder_parent_id"))
+    keys = [*item_metadata.keys_named(actor, draft), *parent_keys]
     rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *keys])
     body, parent = resource_rules.read_creation(actor, draft, rows)
     creator = rows.find(User, actor.id)
@@ -130,6 +130,7 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
         resource_rules.require_live_type(tx, resource)
         if parent is not None:
             parent.receive(tx, resource, holding)
+        item_metadata.hold_key(tx, resource)
         tx.create(resource)
         tx.create(holding)
         tx.create(log)

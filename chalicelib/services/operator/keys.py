@@ -7,7 +7,7 @@ from pathlib import Path
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.services.operator import rotation, signing_keys
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator.server_key import publish, server_key
 
 
 def create_local(folder: Path) -> None:
@@ -29,6 +29,7 @@ def create(host: str) -> str:
     signing.create(tokens.generate)
     private_keys.place_of(private_keys.OPENPGP).create(lambda: _server_key(host))
     signing_keys.publish()
+    publish()
     rotation.replace_lost(signing)
     return server_key.get().fingerprint
 

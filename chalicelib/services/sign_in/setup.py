@@ -14,6 +14,8 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.sign_in import key_handover
+from chalicelib.services.sign_in.key_handover import Handover
 from chalicelib.services.users import people, roles
 from chalicelib.services.users.invitations import link_hash
 from chalicelib.services.users.people import Person
@@ -50,7 +52,7 @@ def start_recovery(user_id: UserId, token: str) -> Person:
 
 
 def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller) -> None:
-    """Store the person's key and make the user active."""
+    """Store the person's key and make the user active, with the shared keys they are given."""
     body = draft.read(BAD_TOKEN)
     user, row = _read(user_id, REGISTER, body.token)
     if user is None or not _is_waiting(user):
@@ -61,7 +63,8 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
     key = openpgp.read_public_key(
         body.require_key(), own_fingerprint=server_key.get().fingerprint, now=clock.now()
     )
-    _store(user, row, _gpgkey(user_id, key), body.locale or user.locale, caller)
+    handover = key_handover.prepare(user, key.armored_key)
+    _store(user, row, _gpgkey(user_id, key), handover, body.locale or user.locale, caller)
 
 
 def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
@@ -131,9 +134,17 @@ def _spend(tx: Transaction, link: Token, kind: str) -> None:
     tx.update(link, Token.spent.set(clock.now()), provided=unspent)
 
 
-def _store(user: User, link: Token, gpgkey: Gpgkey, locale: str | None, caller: Caller) -> None:
+def _store(
+    user: User,
+    link: Token,
+    gpgkey: Gpgkey,
+    handover: Handover,
+    locale: str | None,
+    caller: Caller,
+) -> None:
     now, user_id = clock.now(), UserId(user.id)
     setup = {"active": True, "gpgkey_id": gpgkey.id, "locale": locale, "modified": now}
+    setup["metadata_keys"] = handover.key_ids or None
     taken = {"fingerprint": {"_isUnique": "The fingerprint is already in use."}}
     with Transaction() as tx:
         tx.update(user, *User.set_to(setup), provided=User.is_waiting(user_id, now).condition)
@@ -143,6 +154,7 @@ def _store(user: User, link: Token, gpgkey: Gpgkey, locale: str | None, caller: 
             otherwise=Invalid("The OpenPGP key data is not valid.", taken),
         )
         tx.create(gpgkey)
+        handover.write(tx)
         tx.create(ActionLog.of(user.id, "Users.activated", user.id, caller))
     audit.write(
         "setup", actor=user.id, object=gpgkey.id, result="success", request_id=caller.request_id

@@ -388,7 +388,7 @@ class StaleRead(BaseException):
     """Not an `Exception`, so that no handler takes it for an accident of the request."""
 
 
-LOCATING: frozenset[str] = frozenset()
+LOCATING: frozenset[str] = frozenset({"by-type"})
 """Global indexes that only say where rows lie, which are then read themselves."""
 
 

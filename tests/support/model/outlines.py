@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from typing import Any
 
 import orjson
 
@@ -59,10 +60,15 @@ class Outlines:
 
 
 def _in_order(row: str) -> str:
-    """The same, whatever the order of members whose names chance has made."""
+    """The same, whatever the order of members and of sets whose names chance has made."""
     table, _, members = row.partition(" ")
-    ordered = json.loads(members, object_pairs_hook=lambda pairs: sorted(pairs, key=str))
+    ordered = json.loads(members, object_pairs_hook=_sorted)
     return f"{table} {json.dumps(ordered)}"
+
+
+def _sorted(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    named = [(name, sorted(value) if name == "SS" else value) for name, value in pairs]
+    return sorted(named, key=str)
 
 
 def difference(found: Outline, expected: Sequence[Outline]) -> str:

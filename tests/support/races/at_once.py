@@ -108,6 +108,22 @@ def at_once(
     return {statuses for statuses, _ in expected}
 
 
+def statuses_of(
+    store: Storage, *requests: Ask, orders: Callable[[], Iterator[Race]] = most_orders
+) -> set[Statuses]:
+    """The same of requests in which the server encrypts, so that no two runs store the same.
+
+    After each order the invariants hold; returned are the statuses of all.
+    """
+    start, found = store.contents(), set()
+    for race in orders():
+        store.put_back(start)
+        outcomes = race.run(*requests)
+        check_invariants(store)
+        found.add(tuple(each.get().status for each in outcomes))
+    return found
+
+
 def _other_orders(ended: Callable[[Race], object], count: int) -> Iterator[list[int]]:
     """The orders in which nobody interrupts, and the second is not the first that could go on."""
     for first in range(count):

@@ -22,7 +22,16 @@ from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import folders, groups, make, people, resources, session_keys, shares
+from tests.support.world import (
+    folders,
+    groups,
+    make,
+    metadata,
+    people,
+    resources,
+    session_keys,
+    shares,
+)
 from tests.support.world.comments import commented
 from tests.support.world.keys import KEYS, challenge, message
 from tests.support.world.make import Somebody, Team
@@ -494,3 +503,109 @@ def changes() -> list[str]:
     """The names of all requests that write something."""
     reads = [name for name in REQUESTS if name.startswith(("GET ", "HEAD "))]
     return sorted(REQUESTS.keys() - (set(reads) - set(WRITES_ON_GET)))
+
+
+@of(
+    "GET /metadata/keys.json",
+    "GET /metadata/keys.json?contain[metadata_private_keys]=1",
+    "GET /metadata/keys/settings.json",
+    "GET /metadata/types/settings.json",
+    "GET /metadata/setup/settings.json",
+    "GET /metadata/settings/getting-started.json",
+)
+def ask_of_metadata(tenant, name):
+    metadata.shared(tenant.ada, tenant.betty, None)
+    return sent(tenant.ada.client, name)
+
+
+@of("POST /metadata/keys.json")
+def create_metadata_key(tenant, name):
+    """The second: one that is active is there."""
+    metadata.shared(tenant.ada, tenant.betty)
+    copies = metadata.body_of(metadata.pair(2), tenant.ada, tenant.betty, None)
+    return sent(tenant.ada.client, name, body=copies)
+
+
+@of(*both("/metadata/keys/{metadata_key_id}.json"))
+def expire_metadata_key(tenant, name):
+    key = metadata.shared(tenant.ada, tenant.betty)
+    return sent(tenant.ada.client, name, {"metadata_key_id": key.id}, metadata.expiry(key))
+
+
+@of("DELETE /metadata/keys/{metadata_key_id}.json")
+def delete_metadata_key(tenant, name):
+    key = metadata.shared(tenant.ada, tenant.betty, None)
+    assert metadata.expire(tenant.ada, key).status == 200
+    return sent(tenant.ada.client, name, {"metadata_key_id": key.id})
+
+
+@of("POST /metadata/keys/privates.json", *both("/metadata/keys/private.json"))
+def share_metadata_key(tenant, name):
+    key = metadata.shared(tenant.ada)
+    entry = {
+        "metadata_key_id": key.id,
+        "user_id": tenant.betty.id,
+        "data": metadata.copy_for(key, tenant.betty),
+    }
+    return sent(tenant.ada.client, name, body=[entry])
+
+
+@of("POST /metadata/keys/{metadata_key_id}/private.json")
+def share_metadata_key_with_one(tenant, name):
+    key = metadata.shared(tenant.ada)
+    body = {"user_id": tenant.betty.id, "data": metadata.copy_for(key, tenant.betty)}
+    return sent(tenant.ada.client, name, {"metadata_key_id": key.id}, body)
+
+
+@of(*both("/metadata/keys/private/{metadata_private_key_id}.json"))
+def renew_metadata_private_key(tenant, name):
+    key = metadata.shared(tenant.ada, tenant.betty)
+    copy = metadata.own_copies(tenant.betty)[key.id]["id"]
+    body = {"data": metadata.copy_for(key, tenant.betty, tenant.betty)}
+    return sent(tenant.betty.client, name, {"metadata_private_key_id": copy}, body)
+
+
+@of(*both("/metadata/keys/settings.json"))
+def save_keys_settings(tenant, name):
+    """The server's copies go."""
+    metadata.shared(tenant.ada, None)
+    body = metadata.PERSONAL | {"zero_knowledge_key_share": True}
+    return sent(tenant.ada.client, name, body=body)
+
+
+@of(*both("/metadata/types/settings.json"))
+def save_types_settings(tenant, name):
+    metadata.shared(tenant.ada)
+    return sent(tenant.ada.client, name, body=metadata.V5_ON)
+
+
+@of(
+    "GET /metadata/rotate-key/resources.json",
+    "GET /metadata/rotate-key/folders.json",
+    "POST /metadata/rotate-key/resources.json",
+    "POST /metadata/rotate-key/folders.json",
+)
+def rotate_metadata(tenant, name):
+    """One item of Betty's is encrypted to a key that has expired."""
+    key = metadata.shared(tenant.ada, tenant.betty)
+    metadata.allow_v5(tenant.ada)
+    kind = name.split("/")[-1].removesuffix(".json")
+    body = metadata.v5_resource(key) if kind == "resources" else metadata.described(key)
+    row = tenant.betty.client.post(f"/{kind}.json", body).body
+    follows = metadata.shared(tenant.ada, tenant.betty, number=2)
+    assert metadata.expire(tenant.ada, key).status == 200
+    return sent(tenant.ada.client, name, body=[{**row, **metadata.described(follows)}])
+
+
+@of(
+    "GET /metadata/upgrade/resources.json",
+    "GET /metadata/upgrade/folders.json",
+    "POST /metadata/upgrade/resources.json",
+    "POST /metadata/upgrade/folders.json",
+)
+def upgrade_metadata(tenant, name):
+    """What both have is named in clear."""
+    key = metadata.shared(tenant.ada, tenant.betty)
+    folders.folder(tenant.ada)
+    [row] = tenant.ada.client.get(name.split()[1]).body
+    return sent(tenant.ada.client, name, body=[{**row, **metadata.described(key)}])

@@ -13,6 +13,7 @@ from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
 from tests.support.wire.client import Response
 from tests.support.world import resources
 from tests.support.world.make import Somebody, Team
@@ -50,7 +51,8 @@ def like(resource_id: str, name: str = "work") -> str:
     users = members.with_access(source.permissions)
     held = [Holding(user_id, FolderId(row.id), kind=Folder.kind) for user_id in users]
     items = [GroupItem(group_id, row.id, kind=Folder.kind) for group_id in groups]
-    writing.put_all([row, *held, *items])
+    use = MetadataUse(CLEAR, row.id, kind=Folder.kind)
+    writing.put_all([row, *held, *items, use])
     return str(row.id)
 
 

@@ -24,6 +24,7 @@ from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
+from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
@@ -214,6 +215,7 @@ def folder(
     held = [Holding(who.id, row.id, kind=Folder.kind) for who in holders]
     teams = [each for each in granted if isinstance(each, Team)]
     items = [GroupItem(each.id, row.id, kind=Folder.kind) for each in teams]
+    items += [MetadataUse(CLEAR, row.id, kind=Folder.kind)]
     writing.put_all([row, *held, *items])
     return FolderId(row.id)
 

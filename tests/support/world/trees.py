@@ -24,6 +24,7 @@ from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import ROOT, Holding
 from chalicelib.tables.items import Item
+from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User
 from tests.support.world import make
@@ -139,6 +140,7 @@ def _rows(
         rows.append(item)
         kind = kind_of(name)
         rows += [FolderItem(grove.ids[each], item_id, kind=kind) for each in noted]
+        rows += [MetadataUse(CLEAR, item_id, kind=kind)] if kind == Folder.kind else []
         rows += [
             GroupItem(grove.teams[g].id, item_id, kind=kind) for g in given if g in grove.teams
         ]

@@ -1,0 +1,138 @@
+"""What administrators encrypt anew, or for the first time, of everybody's items."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.metadata import Rotation, Upgrade
+from chalicelib.domain.actor import Access, Actor
+from chalicelib.services.items import metadata_rotation, metadata_upgrades
+from chalicelib.services.items.metadata_batches import FOLDERS, RESOURCES
+from chalicelib.services.items.waiting import PAGE, Waiting
+from chalicelib.views import metadata_batches as views
+from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.filters import either
+from chalicelib.web.query import Options, Pagination, Query
+from chalicelib.web.reply import Reply
+
+endpoints = Endpoints(__name__)
+
+ROTATION = Options(sortable=())
+UPGRADE = Options(
+    sortable=(),
+    contains=frozenset({"permissions"}),
+    aliases={"permission": "permissions"},
+    filters={"is-shared": either},
+)
+
+
+@endpoints.get(
+    "/metadata/rotate-key/resources.json",
+    action="MetadataRotateKeyResourcesIndex.index",
+    access=Access.ADMIN,
+    query=ROTATION,
+    shape=list[views.RotatedResourceJson],
+)
+def index_resources() -> Reply:
+    """List the resources that are encrypted to an expired metadata key, a page of them."""
+    return _reply(metadata_rotation.waiting(RESOURCES))
+
+
+@endpoints.post(
+    "/metadata/rotate-key/resources.json",
+    action="MetadataRotateKeyResourcesPost.post",
+    access=Access.ADMIN,
+    body=list[Rotation],
+    query=ROTATION,
+    shape=list[views.RotatedResourceJson],
+)
+def rotate_resources(actor: Actor, body: Draft[Any]) -> Reply:
+    """Store resources that were encrypted to another metadata key; answer with the next page."""
+    metadata_rotation.rotate(actor, RESOURCES, body)
+    return _reply(metadata_rotation.waiting(RESOURCES))
+
+
+@endpoints.get(
+    "/metadata/rotate-key/folders.json",
+    action="MetadataRotateKeyFoldersIndex.index",
+    access=Access.ADMIN,
+    query=ROTATION,
+    shape=list[views.RotatedFolderJson],
+)
+def index_folders() -> Reply:
+    """List the folders that are encrypted to an expired metadata key, a page of them."""
+    return _reply(metadata_rotation.waiting(FOLDERS))
+
+
+@endpoints.post(
+    "/metadata/rotate-key/folders.json",
+    action="MetadataRotateKeyFoldersPost.post",
+    access=Access.ADMIN,
+    body=list[Rotation],
+    query=ROTATION,
+    shape=list[views.RotatedFolderJson],
+)
+def rotate_folders(actor: Actor, body: Draft[Any]) -> Reply:
+    """Store folders that were encrypted to another metadata key; answer with the next page."""
+    metadata_rotation.rotate(actor, FOLDERS, body)
+    return _reply(metadata_rotation.waiting(FOLDERS))
+
+
+@endpoints.get(
+    "/metadata/upgrade/resources.json",
+    action="MetadataUpgradeResourcesIndex.index",
+    access=Access.ADMIN,
+    query=UPGRADE,
+    shape=list[views.UpgradedResourceJson],
+)
+def index_resources_in_clear(query: Query) -> Reply:
+    """List the resources that are described in clear, a page of them."""
+    return _reply(metadata_upgrades.waiting(RESOURCES, query.filter("is-shared")), query)
+
+
+@endpoints.post(
+    "/metadata/upgrade/resources.json",
+    action="MetadataUpgradeResourcesPost.post",
+    access=Access.ADMIN,
+    body=list[Upgrade],
+    query=UPGRADE,
+    shape=list[views.UpgradedResourceJson],
+)
+def upgrade_resources(actor: Actor, body: Draft[Any], query: Query) -> Reply:
+    """Store resources with metadata in place of their names; answer with the next page."""
+    metadata_upgrades.upgrade(actor, RESOURCES, body)
+    return index_resources_in_clear(query)
+
+
+@endpoints.get(
+    "/metadata/upgrade/folders.json",
+    action="MetadataUpgradeFoldersIndex.index",
+    access=Access.ADMIN,
+    query=UPGRADE,
+    shape=list[views.UpgradedFolderJson],
+)
+def index_folders_in_clear(query: Query) -> Reply:
+    """List the folders that are named in clear, a page of them."""
+    return _reply(metadata_upgrades.waiting(FOLDERS, query.filter("is-shared")), query)
+
+
+@endpoints.post(
+    "/metadata/upgrade/folders.json",
+    action="MetadataUpgradeFoldersPost.post",
+    access=Access.ADMIN,
+    body=list[Upgrade],
+    query=UPGRADE,
+    shape=list[views.UpgradedFolderJson],
+)
+def upgrade_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
+    """Store folders with metadata in place of their names; answer with the next page."""
+    metadata_upgrades.upgrade(actor, FOLDERS, body)
+    return index_folders_in_clear(query)
+
+
+def _reply(waiting: Waiting, query: Query | None = None) -> Reply:
+    """The first page of what is left, whichever page was asked for."""
+    with_permissions = query is not None and query.contains("permissions")
+    shown = [views.shown(item, with_permissions=with_permissions) for item in waiting.items]
+    return Reply(shown, pagination=Pagination(waiting.total, 1, PAGE))

@@ -1,0 +1,30 @@
+"""The set of a tenant's shared metadata keys, and its version.
+
+How many keys are active, and whether there are any, cannot be said from one row. So whoever
+makes a key, lets it expire or deletes it raises the version of the set.
+"""
+
+from __future__ import annotations
+
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.settings import METADATA_KEY_SET, Setting
+
+KEY = Setting.named(METADATA_KEY_SET)
+
+
+def read() -> Setting | None:
+    """The version as it is before any of the keys is read."""
+    return reading.read([KEY]).find(Setting, METADATA_KEY_SET)
+
+
+def unchanged(before: Setting | None) -> Check:
+    """The set is as it was read."""
+    condition = Setting.absent() if before is None else Setting.version == before.version
+    return Check(KEY, condition)
+
+
+def raise_version(tx: Transaction, before: Setting | None) -> None:
+    """Hold that the set is as it was read, and change it."""
+    tx.update(KEY, Setting.version.add(1), provided=unchanged(before).condition)

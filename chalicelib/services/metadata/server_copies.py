@@ -1,0 +1,32 @@
+"""The server's own copies of metadata private keys, and the public half they are encrypted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.settings import SERVER_KEY, Setting, value_of
+
+KEY = Setting.named(SERVER_KEY)
+"""The row `public_key` needs, to be read together with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublicServerKey:
+    """The server's OpenPGP key, as far as messages for it are concerned."""
+
+    fingerprint: str
+    encryption_key_ids: frozenset[str]
+
+    def value(self) -> dict[str, Any]:
+        ids = sorted(self.encryption_key_ids)
+        return {"fingerprint": self.fingerprint, "encryption_key_ids": ids}
+
+
+def public_key(rows: Rows) -> PublicServerKey | None:
+    """The key as it was published; nothing where it never was."""
+    value = value_of(rows.find(Setting, SERVER_KEY))
+    if not value:
+        return None
+    return PublicServerKey(value["fingerprint"], frozenset(value["encryption_key_ids"]))

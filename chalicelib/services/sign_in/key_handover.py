@@ -1,0 +1,123 @@
+"""Shared metadata keys that the server hands on to a person who completes their setup.
+
+Unless the organisation wants zero knowledge, the server has a copy of each private key, encrypted
+for its own key. What does not open, or is not signed by who is said to have made it, is not
+handed on; administrators see that the person lacks the key.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from chalicelib.crypto.openpgp import BadMessage, fingerprint_of_private_key
+from chalicelib.domain import audit
+from chalicelib.services.metadata import metadata_settings, private_keys
+from chalicelib.services.metadata.private_keys import Copy
+from chalicelib.services.operator.server_key import server_key
+from chalicelib.settings import settings
+from chalicelib.storage import reading
+from chalicelib.storage.base import Check
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.metadata_keys import MetadataKey
+from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.settings import METADATA_KEYS, Setting, as_read
+from chalicelib.tables.users import User
+
+_OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
+_MOST_CONTENT = 64 * 1024
+
+
+class _Unsound(Exception):  # noqa: N818 - named for what it says of a copy
+    """A copy does not hold what it should; the step is logged, and nothing of the content."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """The copies a person gets, and the settings they are given under."""
+
+    copies: tuple[Copy, ...]
+    under: Setting | None
+
+    @property
+    def key_ids(self) -> set[str]:
+        return {copy.metadata_key_id for copy in self.copies}
+
+    def write(self, tx: Transaction) -> None:
+        """Write the copies, while their keys are there and the settings are as they were read."""
+        if not self.copies:
+            return
+        tx.require(Check(Setting.named(METADATA_KEYS), as_read(self.under)))
+        for copy in self.copies:
+            tx.require(MetadataKey.is_there(copy.metadata_key_id))
+            tx.create(private_keys.new(copy, None))
+
+
+def prepare(user: User, armored_key: str) -> Handover:
+    """Make a copy of each key that the server can open, for a person with this public key."""
+    rows, stored = reading.together(
+        partial(reading.read, metadata_settings.KEYS), partial(MetadataPrivateKey.held_by, None)
+    )
+    under = rows.find(Setting, METADATA_KEYS)
+    if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
+        return Handover((), under)
+    copies = sorted(map(MetadataPrivateKey.of_row, stored), key=lambda copy: copy.created)
+    fingerprints = {key.id: key.fingerprint for key in MetadataKey.every() if not key.is_deleted}
+    signers = _signers(copies)
+    made = (_made(user, armored_key, copy, fingerprints, signers) for copy in reversed(copies))
+    return Handover(tuple(copy for copy in made if copy), under)
+
+
+def _signers(copies: Iterable[MetadataPrivateKey]) -> dict[str, str]:
+    """The public keys of who made copies, by user."""
+    ids = {copy.modified_by for copy in copies if copy.modified_by}
+    rows = reading.read(map(User.by_id, ids))
+    users = (rows.find(User, user_id) for user_id in ids)
+    own = {user.id: user.gpgkey_id for user in users if user and user.gpgkey_id}
+    found = reading.read(map(Gpgkey.by_id, own.values()))
+    gpgkeys = ((user_id, found.find(Gpgkey, key_id)) for user_id, key_id in own.items())
+    return {user_id: key.armored_key for user_id, key in gpgkeys if key and not key.deleted}
+
+
+def _made(
+    user: User,
+    armored_key: str,
+    copy: MetadataPrivateKey,
+    fingerprints: Mapping[str, str],
+    signers: Mapping[str, str],
+) -> Copy | None:
+    """A copy for the person; nothing where the server's own is not sound."""
+    key_id, own = str(copy.metadata_key_id), server_key.get()
+    signer = signers.get(copy.modified_by) if copy.modified_by else own.armored_public_key
+    try:
+        text = own.open_signed(copy.data, signer or "", most=_MOST_CONTENT)
+        _require_sound(text, fingerprints.get(key_id))
+        return Copy(key_id, user.id, own.seal(text, armored_key))
+    except (_Unsound, BadMessage) as error:
+        step = error.step if isinstance(error, BadMessage) else str(error)
+        audit.write("handover", actor=user.id, object=key_id, step=step, result="refused")
+        return None
+
+
+def _require_sound(text: str, fingerprint: str | None) -> None:
+    """The content is the private key that the copy is said to be of, of this instance."""
+    content = _read(text)
+    if content.get("object_type") != _OBJECT_TYPE:
+        raise _Unsound("object_type")
+    if str(content.get("domain", "")).rstrip("/") != settings.base_url.rstrip("/"):
+        raise _Unsound("domain")
+    found = fingerprint_of_private_key(content.get("armored_key"))
+    if fingerprint is None or {content.get("fingerprint"), found} != {fingerprint}:
+        raise _Unsound("fingerprint")
+
+
+def _read(text: str) -> Mapping[str, Any]:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        raise _Unsound("json") from None
+    return content if isinstance(content, dict) else {}

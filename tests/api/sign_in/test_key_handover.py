@@ -1,0 +1,151 @@
+"""Setup: the server hands the shared metadata keys on, unless zero knowledge is wanted."""
+
+from __future__ import annotations
+
+import json
+
+import pysequoia
+import pytest
+
+from chalicelib.crypto import private_keys
+from chalicelib.crypto.openpgp import ServerKey
+from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from tests.support.wire.client import Client
+from tests.support.world import people
+from tests.support.world.keys import KEYS, open_sealed
+from tests.support.world.metadata import (
+    KEYS_SETTINGS,
+    PERSONAL,
+    SharedKey,
+    content,
+    copy_for,
+    expire,
+    pair,
+    shared,
+)
+
+DAVE = KEYS["dave"]
+
+
+@pytest.fixture
+def dave(store, ada):
+    return people.invite(store, ada)
+
+
+def server_public():
+    return ServerKey.load(private_keys.read(private_keys.OPENPGP)).armored_public_key
+
+
+def set_up(who):
+    body = {
+        "authentication_token": {"token": who.token},
+        "gpgkey": {"armored_key": DAVE.public},
+    }
+    response = Client().post(f"/setup/complete/{who.id}.json", body)
+    assert response.status == 200, response.json
+
+
+def copies_of(store, who):
+    rows = store.rows(MetadataPrivateKey.stored_as())
+    return {row["metadata_key_id"]["S"]: row for row in rows if row["holder"]["S"] == who.id}
+
+
+def with_server(admin, key, data):
+    """Let the server have this for its copy."""
+    path = f"/metadata/keys/{key.id}/private.json"
+    response = admin.client.post(path, {"user_id": None, "data": data})
+    assert response.status == 200, response.json
+
+
+def test_who_sets_up_gets_the_keys_the_server_has(ada, dave, store):
+    """Expired ones too, since old items are read by them."""
+    first, second = shared(ada), shared(ada, number=2)
+    for key in (first, second):
+        with_server(ada, key, copy_for(key, None, ada))
+    expire(ada, first)
+
+    set_up(dave)
+
+    copies = copies_of(store, dave)
+    assert copies.keys() == {first.id, second.id}
+    for key in (first, second):
+        row = copies[key.id]
+        opened = open_sealed(row["data"]["S"], DAVE.private, server_public())
+        assert json.loads(opened)["armored_key"] == key.private
+        assert "created_by" not in row
+        assert "modified_by" not in row
+    lacking = ada.client.get(f"/users/{dave.id}.json?contain[missing_metadata_key_ids]=1").body
+    assert lacking["missing_metadata_key_ids"] == []
+
+
+def test_with_zero_knowledge_nothing_is_handed_on(ada, dave, store):
+    key = shared(ada)
+    ada.client.post(KEYS_SETTINGS, PERSONAL | {"zero_knowledge_key_share": True})
+    with_server(ada, key, copy_for(key, None, ada))
+
+    set_up(dave)
+
+    assert copies_of(store, dave) == {}
+    lacking = ada.client.get(f"/users/{dave.id}.json?contain[missing_metadata_key_ids]=1").body
+    assert lacking["missing_metadata_key_ids"] == [key.id]
+
+
+def test_without_a_copy_of_the_servers_nothing_is_handed_on(ada, dave, store):
+    shared(ada)
+
+    set_up(dave)
+
+    assert copies_of(store, dave) == {}
+
+
+def sealed(text, signer):
+    """A message for the server that somebody has signed."""
+    recipient = pysequoia.Cert.from_bytes(server_public().encode())
+    secret = pysequoia.Tsk.from_bytes(signer.key.private.encode()).signer()
+    return pysequoia.encrypt(text.encode(), recipients=[recipient], signer=secret).decode()
+
+
+def altered(key, **members):
+    return json.dumps(json.loads(content(key)) | members)
+
+
+UNSOUND = {
+    "signature": lambda ada, betty, key: copy_for(key, None, betty),
+    "unsigned": lambda ada, betty, key: copy_for(key, None),
+    "json": lambda ada, betty, key: sealed("no json", ada),
+    "list": lambda ada, betty, key: sealed("[]", ada),
+    "object_type": lambda ada, betty, key: sealed(altered(key, object_type="x"), ada),
+    "domain": lambda ada, betty, key: sealed(altered(key, domain="https://else.example"), ada),
+    "fingerprint": lambda ada, betty, key: sealed(altered(key, fingerprint="A" * 40), ada),
+    "armored_key": lambda ada, betty, key: sealed(altered(key, armored_key="none"), ada),
+    "another key": lambda ada, betty, key: sealed(
+        content(SharedKey("", "", pair(2).private, pair(2).fingerprint)), ada
+    ),
+}
+
+
+@pytest.mark.parametrize("how", UNSOUND)
+def test_what_is_not_sound_is_not_handed_on(ada, betty, dave, store, caplog, how):
+    """The setup succeeds all the same, and the log names the key and nothing of the content."""
+    key, sound = shared(ada), shared(ada, number=2)
+    with_server(ada, key, UNSOUND[how](ada, betty, key))
+    with_server(ada, sound, copy_for(sound, None, ada))
+    caplog.set_level("INFO")
+
+    set_up(dave)
+
+    assert copies_of(store, dave).keys() == {sound.id}
+    assert key.id in caplog.text
+    assert "PRIVATE KEY" not in caplog.text
+    assert "PGP MESSAGE" not in caplog.text
+
+
+def test_who_made_the_servers_copy_and_is_gone_vouches_for_it_no_more(ada, dave, store, beginning):
+    edith = beginning.joined_by("edith", admin=True)
+    key = shared(ada)
+    with_server(edith, key, copy_for(key, None, edith))
+    assert ada.client.delete(f"/users/{edith.id}.json").status == 200
+
+    set_up(dave)
+
+    assert copies_of(store, dave) == {}
