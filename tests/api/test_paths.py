@@ -31,10 +31,7 @@ SENT = {
     "ResourceTypesUpdate.update": {"deleted": None},
     "CommentsAdd.addPost": {"content": "hello"},
     "CommentsUpdate.update": {"content": "hello"},
-    "MetadataSessionKeyUpdate.update": {
-        "data": message("session keys", KEYS["ada"].public),
-        "modified": "2026-11-21T12:00:00Z",
-    },
+    "MetadataSessionKeyUpdate.update": {"data": PGP, "modified": "2026-11-21T12:00:00Z"},
 }
 """Bodies that are valid, where the catalogue judges the body before it looks for the thing."""
 NO_IDS = {
