@@ -18,9 +18,11 @@ from chalicelib.web.reply import Reply
 
 endpoints = Endpoints(__name__)
 
-ROTATION = Options(sortable=())
+ROTATION = Options(sortable=(), is_paginated=True, page_size=PAGE)
 UPGRADE = Options(
     sortable=(),
+    is_paginated=True,
+    page_size=PAGE,
     contains=frozenset({"permissions"}),
     aliases={"permission": "permissions"},
     filters={"is-shared": either},
@@ -34,9 +36,9 @@ UPGRADE = Options(
     query=ROTATION,
     shape=list[views.RotatedResourceJson],
 )
-def index_resources() -> Reply:
+def index_resources(query: Query) -> Reply:
     """List the resources that are encrypted to an expired metadata key, a page of them."""
-    return _reply(metadata_rotation.waiting(RESOURCES))
+    return _reply(metadata_rotation.waiting(RESOURCES), query)
 
 
 @endpoints.post(
@@ -47,10 +49,10 @@ def index_resources() -> Reply:
     query=ROTATION,
     shape=list[views.RotatedResourceJson],
 )
-def rotate_resources(actor: Actor, body: Draft[Any]) -> Reply:
+def rotate_resources(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store resources that were encrypted to another metadata key; answer with the next page."""
     metadata_rotation.rotate(actor, RESOURCES, body)
-    return _reply(metadata_rotation.waiting(RESOURCES))
+    return _reply(metadata_rotation.waiting(RESOURCES), query)
 
 
 @endpoints.get(
@@ -60,9 +62,9 @@ def rotate_resources(actor: Actor, body: Draft[Any]) -> Reply:
     query=ROTATION,
     shape=list[views.RotatedFolderJson],
 )
-def index_folders() -> Reply:
+def index_folders(query: Query) -> Reply:
     """List the folders that are encrypted to an expired metadata key, a page of them."""
-    return _reply(metadata_rotation.waiting(FOLDERS))
+    return _reply(metadata_rotation.waiting(FOLDERS), query)
 
 
 @endpoints.post(
@@ -73,10 +75,10 @@ def index_folders() -> Reply:
     query=ROTATION,
     shape=list[views.RotatedFolderJson],
 )
-def rotate_folders(actor: Actor, body: Draft[Any]) -> Reply:
+def rotate_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store folders that were encrypted to another metadata key; answer with the next page."""
     metadata_rotation.rotate(actor, FOLDERS, body)
-    return _reply(metadata_rotation.waiting(FOLDERS))
+    return _reply(metadata_rotation.waiting(FOLDERS), query)
 
 
 @endpoints.get(
@@ -131,8 +133,8 @@ def upgrade_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     return index_folders_in_clear(query)
 
 
-def _reply(waiting: Waiting, query: Query | None = None) -> Reply:
+def _reply(waiting: Waiting, query: Query) -> Reply:
     """The first page of what is left, whichever page was asked for."""
-    with_permissions = query is not None and query.contains("permissions")
+    with_permissions = query.contains("permissions")
     shown = [views.shown(item, with_permissions=with_permissions) for item in waiting.items]
-    return Reply(shown, pagination=Pagination(waiting.total, 1, PAGE))
+    return Reply(shown, pagination=Pagination(waiting.total, 1, query.limit))

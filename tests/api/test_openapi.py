@@ -117,7 +117,8 @@ def test_the_parameters_are_those_the_route_reads(route):
     for name, kind in options.filters.items():
         expected.add(f"filter[{name}][]" if kind.kind.startswith("ids") else f"filter[{name}]")
     expected |= {"sort", "direction"} if options.sortable else set()
-    expected |= {"limit", "page"} if options.is_paginated else set()
+    expected |= {"page"} if options.is_paginated else set()
+    expected |= {"limit"} if options.is_paginated and options.page_size is None else set()
     expected |= options.flags
     assert set(parameters_of(route, "query")) == expected
 
