@@ -13,7 +13,6 @@ from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
 from tests.support.world import metadata
-from tests.support.world.keys import KEYS, message
 from tests.support.world.resources import PGP
 
 ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
