@@ -27,7 +27,7 @@ class PrivateKeyJson(TypedDict):
     modified_by: Uuid | None
 
 
-class NewKeyJson(TypedDict):
+class _PlainKeyJson(TypedDict):
     id: Uuid
     fingerprint: str
     armored_key: str
@@ -35,17 +35,13 @@ class NewKeyJson(TypedDict):
     modified: Moment
     created_by: Uuid
     modified_by: Uuid
+
+
+class NewKeyJson(_PlainKeyJson):
     metadata_private_keys: list[PrivateKeyJson]
 
 
-class KeyJson(TypedDict):
-    id: Uuid
-    fingerprint: str
-    armored_key: str
-    created: Moment
-    modified: Moment
-    created_by: Uuid
-    modified_by: Uuid
+class KeyJson(_PlainKeyJson):
     expired: Moment | None
     deleted: Moment | None
     metadata_private_keys: NotRequired[list[PrivateKeyJson]]

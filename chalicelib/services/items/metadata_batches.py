@@ -25,7 +25,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import find_uuid
 from chalicelib.services.items import resource_rules
-from chalicelib.services.metadata import item_metadata, key_set, metadata_settings
+from chalicelib.services.metadata import item_metadata, key_set, metadata_settings, recipients
 from chalicelib.services.metadata.item_metadata import Named, Words
 from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
@@ -140,16 +140,7 @@ def _read(kind: Kind, sent: Sequence[Mapping[str, Any]]) -> Known:
     keys = {key.id: key for key in every}
     items = (find(rows, key) for key in wanted)
     owners = {owner for item in items if item and (owner := owner_of(item))}
-    return Known(rows, keys, _gpgkeys(owners), before)
-
-
-def _gpgkeys(user_ids: set[str]) -> dict[str, Gpgkey]:
-    rows = reading.read(map(User.by_id, user_ids))
-    users = (rows.find(User, user_id) for user_id in user_ids)
-    ids = {user.id: user.gpgkey_id for user in users if user and user.gpgkey_id}
-    found = reading.read(map(Gpgkey.by_id, ids.values()))
-    gpgkeys = ((user_id, found.find(Gpgkey, key_id)) for user_id, key_id in ids.items())
-    return {user_id: gpgkey for user_id, gpgkey in gpgkeys if gpgkey}
+    return Known(rows, keys, recipients.keys_by_id(owners), before)
 
 
 def _entry(

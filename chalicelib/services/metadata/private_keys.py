@@ -26,7 +26,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import BadArmor, read_message
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound, Refusal, TooLarge
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId, new_id
-from chalicelib.services.metadata import server_copies
+from chalicelib.services.metadata import recipients, server_copies
 from chalicelib.services.metadata.item_metadata import is_for
 from chalicelib.services.metadata.server_copies import PublicServerKey
 from chalicelib.storage import reading
@@ -94,7 +94,9 @@ def read_known(copies: Iterable[Copy]) -> Known:
     found = ((user_id, rows.find(User, user_id)) for user_id in ids)
     users = {user_id: user for user_id, user in found if user and user.active and not user.deleted}
     existing = {key for key in wanted if MetadataPrivateKey.among(rows, key)}
-    return Known(users, _gpgkeys(users), server_copies.public_key(rows), existing)
+    return Known(
+        users, recipients.keys_of(users.values()), server_copies.public_key(rows), existing
+    )
 
 
 def errors(copies: Sequence[Copy], known: Known) -> dict[str, FieldErrors]:
@@ -279,13 +281,6 @@ def keys_of(copies: Iterable[Copy]) -> dict[str, MetadataKey]:
     rows = reading.read(map(MetadataKey.by_id, ids))
     found = ((id_, rows.find(MetadataKey, *MetadataKey.by_id(id_)[1:])) for id_ in ids)
     return {key_id: key for key_id, key in found if key is not None and not key.is_deleted}
-
-
-def _gpgkeys(users: Mapping[str, User]) -> dict[str, Gpgkey]:
-    ids = {user_id: user.gpgkey_id for user_id, user in users.items() if user.gpgkey_id}
-    rows = reading.read(map(Gpgkey.by_id, ids.values()))
-    found = ((user_id, rows.find(Gpgkey, key_id)) for user_id, key_id in ids.items())
-    return {user_id: gpgkey for user_id, gpgkey in found if gpgkey and not gpgkey.deleted}
 
 
 def _require_own(actor: Actor, data: str) -> Rows:

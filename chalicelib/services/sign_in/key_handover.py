@@ -8,14 +8,14 @@ handed on; administrators see that the person lacks the key.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from chalicelib.crypto.openpgp import BadMessage, fingerprint_of_private_key
 from chalicelib.domain import audit
-from chalicelib.services.metadata import metadata_settings, private_keys
+from chalicelib.services.metadata import metadata_settings, private_keys, recipients
 from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings
@@ -67,20 +67,9 @@ def prepare(user: User, armored_key: str) -> Handover:
         return Handover((), under)
     copies = sorted(map(MetadataPrivateKey.of_row, stored), key=lambda copy: copy.created)
     fingerprints = {key.id: key.fingerprint for key in MetadataKey.every() if not key.is_deleted}
-    signers = _signers(copies)
+    signers = recipients.keys_by_id(copy.modified_by for copy in copies if copy.modified_by)
     made = (_made(user, armored_key, copy, fingerprints, signers) for copy in reversed(copies))
     return Handover(tuple(copy for copy in made if copy), under)
-
-
-def _signers(copies: Iterable[MetadataPrivateKey]) -> dict[str, str]:
-    """The public keys of who made copies, by user."""
-    ids = {copy.modified_by for copy in copies if copy.modified_by}
-    rows = reading.read(map(User.by_id, ids))
-    users = (rows.find(User, user_id) for user_id in ids)
-    own = {user.id: user.gpgkey_id for user in users if user and user.gpgkey_id}
-    found = reading.read(map(Gpgkey.by_id, own.values()))
-    gpgkeys = ((user_id, found.find(Gpgkey, key_id)) for user_id, key_id in own.items())
-    return {user_id: key.armored_key for user_id, key in gpgkeys if key and not key.deleted}
 
 
 def _made(
@@ -88,19 +77,27 @@ def _made(
     armored_key: str,
     copy: MetadataPrivateKey,
     fingerprints: Mapping[str, str],
-    signers: Mapping[str, str],
+    signers: Mapping[str, Gpgkey],
 ) -> Copy | None:
     """A copy for the person; nothing where the server's own is not sound."""
     key_id, own = str(copy.metadata_key_id), server_key.get()
-    signer = signers.get(copy.modified_by) if copy.modified_by else own.armored_public_key
     try:
-        text = own.open_signed(copy.data, signer or "", most=_MOST_CONTENT)
+        text = own.open_signed(copy.data, _signer_of(copy, signers), most=_MOST_CONTENT)
         _require_sound(text, fingerprints.get(key_id))
         return Copy(key_id, user.id, own.seal(text, armored_key))
     except (_Unsound, BadMessage) as error:
         step = error.step if isinstance(error, BadMessage) else str(error)
         audit.write("handover", actor=user.id, object=key_id, step=step, result="refused")
         return None
+
+
+def _signer_of(copy: MetadataPrivateKey, signers: Mapping[str, Gpgkey]) -> str:
+    """The public key of who made a copy: a user who is there, or the server."""
+    if not copy.modified_by:
+        return server_key.get().armored_public_key
+    if copy.modified_by not in signers:
+        raise _Unsound("signer")
+    return str(signers[copy.modified_by].armored_key)
 
 
 def _require_sound(text: str, fingerprint: str | None) -> None:

@@ -49,7 +49,8 @@ class Beginning:
 
     def joined_by(self, name: str, *, admin: bool = False) -> Somebody:
         """A user beside what is stored."""
-        return self.with_added(name, lambda: make.user(name, admin=admin))
+        known_as = f"{name}, an administrator" if admin else name
+        return self.with_added(known_as, lambda: make.user(name, admin=admin))
 
     def with_added(self, name: str, made_by: Callable[[], T]) -> T:
         """What a function makes beside what is stored: it is called once, and its rows are added.
