@@ -1,13 +1,14 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Eight things differ from what ministack does on its own:
+is served and nothing listens. Nine things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
 - what a local index shows is kept, once it was asked for;
 - rows are not counted on each write: that cost grows with the table;
 - a query of a local index looks at one partition, not at the whole table;
+- a query of a range of sort keys looks at the rows in it, not at the whole partition;
 - rows that are asked for by key alone, one by one or all of a partition, are looked up here:
   ministack examines every row as if more were asked, which takes three times as long;
 - of a transaction's refusals, a failed condition is told before an update that does not fit
@@ -36,6 +37,7 @@ from ministack.services import dynamodb as mini
 
 from infra.local_server.limits import ITEM_LIMIT, size_of_item
 from infra.local_server.outlines import Outlines
+from infra.local_server.ranges import Ranges
 from infra.local_server.values import SharedValues
 
 Item = dict[str, Any]
@@ -79,8 +81,10 @@ class MiniTables:
         self.changes: list[Change] = []
         self._values = SharedValues()
         self._outlines = Outlines()
+        self._ranges = Ranges()
         self._own = {
             "_outlines": self._outlines,
+            "_ranges": self._ranges,
             "_emit_stream_event": self._note,
             "_tables": AccountRegionScopedDict(),
             "_ttl_settings": AccountRegionScopedDict(),
@@ -97,7 +101,7 @@ class MiniTables:
     def run(self, operation: str, body: bytes) -> Answer:
         """Carry out one request of DynamoDB's wire protocol."""
         if operation == "DeleteTable":
-            self._outlines.forget()
+            self.forget()
         target = {"x-amz-target": f"DynamoDB_20120810.{operation}"}
         request = mini.handle_request("POST", "/", target, body, {})
         try:
@@ -134,10 +138,13 @@ class MiniTables:
             row = None
             partition, sort = key
             rows.get(partition, {}).pop(sort, None)
+            if not rows.get(partition):
+                self._ranges.drop(table, partition)
         else:
             row = self._values.row(item)
             partition, sort = _key_of(mini._tables[table], row)  # its own strings, shared too
             rows[partition][sort] = row
+            self._ranges.follow(table, partition, sort)
         self._outlines.follow(table, partition, sort, row)
 
     def rows(self, table: str) -> list[Item]:
@@ -156,16 +163,21 @@ class MiniTables:
 
     def empty(self) -> None:
         """Remove every row; the tables stay."""
-        self._outlines.forget()
+        self.forget()
         mini._txn_idempotency.clear()
         for table in mini._tables.values():
             table["items"].clear()
 
     def reset(self) -> None:
         """Remove everything."""
-        self._outlines.forget()
+        self.forget()
         for name in ("_tables", "_ttl_settings", "_txn_idempotency"):
             vars(mini)[name].clear()
+
+    def forget(self) -> None:
+        """Let go of what is kept beside the rows: it is made anew of those that there are then."""
+        self._outlines.forget()
+        self._ranges.forget()
 
     def _note(self, table: str, _event: str, old: Item | None, new: Item | None) -> None:
         key = _key_of(mini._tables[table], new or old or {})
@@ -231,7 +243,7 @@ def _plain_keys(table: Item, config: Item) -> list[Key] | None:
 
 
 def _query(request: Item) -> Answer:
-    """Query, of a local index within the partition it is about."""
+    """Query, of a table within the range it is about, of a local index within the partition."""
     answer = _rows_of_partition(request)
     if answer is not None:
         return _json(answer)
@@ -246,7 +258,9 @@ def _query(request: Item) -> Answer:
         table["pk_name"],
     )
     rows = table["items"]
-    table["items"] = {partition: rows.get(partition, {})}
+    ranges: Ranges = mini._ranges
+    found = rows.get(partition, {}) if index else ranges.rows(table, partition, request)
+    table["items"] = {partition: found}
     try:
         return _whole_query(request)
     finally:

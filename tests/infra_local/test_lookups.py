@@ -23,8 +23,36 @@ PARTITION = {
     "ConsistentRead": True,
     "ReturnConsumedCapacity": "TOTAL",
 }
+AFTER = {
+    "KeyConditionExpression": "(#k = :k AND #s > :s)",
+    "ExpressionAttributeNames": {**OWNER, "#s": "id"},
+    "ExpressionAttributeValues": {**ADA, ":s": {"S": "1"}},
+}
+BEGINNING = AFTER | {"KeyConditionExpression": "(#k = :k AND begins_with (#s, :s))"}
 QUERIES = {
     "all rows": {},
+    "after a key": AFTER,
+    "after a key, a limit": AFTER | {"Limit": 1},
+    "after a key, a limit of all": AFTER | {"Limit": 2},
+    "after a key, backwards": AFTER | {"ScanIndexForward": False, "Limit": 1},
+    "after a key, nobody's rows": AFTER
+    | {"ExpressionAttributeValues": {":k": {"S": "carol"}, ":s": {"S": "1"}}},
+    "after a key, going on": AFTER | {"ExclusiveStartKey": key("ada", "2"), "Limit": 1},
+    "after a key, of those a part": AFTER
+    | {
+        "FilterExpression": "attribute_exists(parent)",
+        "Limit": 2,
+    },
+    "after a key of an index": AFTER
+    | {"IndexName": "by_parent", "ExpressionAttributeNames": {**OWNER, "#s": "parent"}},
+    "after a number": AFTER | {"ExpressionAttributeValues": {**ADA, ":s": {"N": "1"}}},
+    "after another attribute": AFTER | {"ExpressionAttributeNames": {**OWNER, "#s": "kind"}},
+    "after nothing": AFTER | {"ExpressionAttributeValues": ADA},
+    "a limit of none": AFTER | {"Limit": 0},
+    "a beginning": BEGINNING,
+    "a beginning, a limit": BEGINNING | {"Limit": 1},
+    "a beginning that none has": BEGINNING
+    | {"ExpressionAttributeValues": {**ADA, ":s": {"S": "4"}}},
     "an index": {"IndexName": "by_parent"},
     "nobody's rows": {"ExpressionAttributeValues": {":k": {"S": "carol"}}},
     "a limit": {"Limit": 1},
@@ -145,6 +173,58 @@ def test_an_index_follows_what_is_written(engine, client, ministack, name):
     assert before[1]["Count"] == 3
 
 
+@pytest.mark.parametrize("condition", [AFTER, BEGINNING], ids=["after", "beginning"])
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_range_follows_what_is_written(engine, client, ministack, name, condition):
+    operation, change = CHANGES[name]
+    request = PARTITION | condition | {"ExpressionAttributeValues": {**ADA, ":s": {"S": "0"}}}
+    engine.answer("Query", json.dumps(request))
+
+    getattr(client, operation)(TableName=TABLE, **change)
+
+    assert read(engine.answer("Query", json.dumps(request))) == ministack("Query", request)
+
+
+def test_a_page_looks_at_the_rows_in_it_alone(engine, client, monkeypatch):
+    """So a large operation takes no longer for each of its lines than a small one."""
+    for number in range(300):
+        client.put_item(TableName=TABLE, Item=key("ada", f"x{number:03}"))
+    looked_at = []
+    evaluate = mini.mini._evaluate_condition
+    monkeypatch.setattr(
+        mini.mini,
+        "_evaluate_condition",
+        lambda *asked, **more: looked_at.append(asked) or evaluate(*asked, **more),
+    )
+    request = PARTITION | AFTER | {"Limit": 10}
+    request["ExpressionAttributeValues"] = {**ADA, ":s": {"S": "x100"}}
+
+    _, answer = read(engine.answer("Query", json.dumps(request)))
+
+    assert [row["id"]["S"] for row in answer["Items"]] == [f"x{n}" for n in range(101, 111)]
+    assert len(looked_at) == 10
+
+
+def test_a_range_of_which_much_was_removed_is_what_is_left(engine, client, ministack):
+    request = PARTITION | AFTER | {"ExpressionAttributeValues": {**ADA, ":s": {"S": "0"}}}
+    for name in ("1", "10", "3"):
+        engine.answer("Query", json.dumps(request))
+        client.delete_item(TableName=TABLE, Key=key("ada", name))
+    client.put_item(TableName=TABLE, Item=key("ada", "10"))
+
+    answer = read(engine.answer("Query", json.dumps(request)))
+    assert answer == ministack("Query", request)
+    assert [row["id"]["S"] for row in answer[1]["Items"]] == ["10", "2"]
+
+
+def test_no_order_is_kept_of_what_is_empty(engine, client):
+    """An operation leaves nothing behind once it is carried out."""
+    engine.answer("Query", json.dumps(PARTITION | AFTER))
+    for name in ("1", "2", "3", "10"):
+        client.delete_item(TableName=TABLE, Key=key("ada", name))
+    assert engine._tables._ranges._kept == {}
+
+
 def test_an_index_is_as_it_was_after_a_write_that_could_not_be_journalled(tmp_path, client):
     engine = Engine(tmp_path / "tables.db")
     engine.attach(client)
@@ -162,20 +242,22 @@ def test_an_index_is_as_it_was_after_a_write_that_could_not_be_journalled(tmp_pa
     assert before[1]["Count"] == 1
 
 
+@pytest.mark.parametrize("asked", [INDEX, PARTITION | AFTER], ids=["index", "range"])
 @pytest.mark.parametrize("forget", [Engine.empty, Engine.reset])
-def test_an_index_of_what_was_removed_is_empty(engine, client, forget):
-    engine.answer("Query", json.dumps(INDEX))
+def test_what_was_removed_is_not_found(engine, client, forget, asked):
+    engine.answer("Query", json.dumps(asked))
     forget(engine)
     if forget is Engine.reset:
         create_table(client)
-    assert read(engine.answer("Query", json.dumps(INDEX)))[1]["Items"] == []
+    assert read(engine.answer("Query", json.dumps(asked)))[1]["Items"] == []
 
 
-def test_an_index_of_a_table_that_was_deleted_is_empty(engine, client):
-    engine.answer("Query", json.dumps(INDEX))
+@pytest.mark.parametrize("asked", [INDEX, PARTITION | AFTER], ids=["index", "range"])
+def test_what_was_in_a_table_that_was_deleted_is_not_found(engine, client, asked):
+    engine.answer("Query", json.dumps(asked))
     client.delete_table(TableName=TABLE)
     create_table(client)
-    assert read(engine.answer("Query", json.dumps(INDEX)))[1]["Items"] == []
+    assert read(engine.answer("Query", json.dumps(asked)))[1]["Items"] == []
 
 
 @pytest.mark.parametrize("name", GETS)

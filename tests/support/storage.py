@@ -58,6 +58,7 @@ class EmbeddedStorage(Engine):
 
     def add(self, contents: Contents) -> None:
         with self._tables.turn():
+            self._tables.forget()
             for name, partitions in contents.items():
                 for partition, rows in partitions.items():
                     mini._tables[name]["items"].setdefault(partition, {}).update(rows)

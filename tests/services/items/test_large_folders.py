@@ -14,6 +14,7 @@ from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
+from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
@@ -25,9 +26,8 @@ READ, UPDATE, OWNER = PermissionType
 PEOPLE = more(fewer(3, 50), 50)
 CHILDREN = more(fewer(120, 1_000), 1_000)
 """As many as IN31 names, but in a sample."""
-CONTENT = more(650, 2_000)
-"""More than an operation keeps in memory before it stages. The embedded tables look at all lines of
-an operation for each page of them, so many more take hours there."""
+CONTENT = more(650, 20_000 if ENGINE == "embedded" else 2_000)
+"""More than an operation keeps in memory before it stages."""
 FEW = 3
 """People who have all of that."""
 
