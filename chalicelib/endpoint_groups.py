@@ -155,7 +155,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "secrets",
-        modules=("secrets",),
+        modules=("secrets", "secret_revisions"),
         reads=_CALLER | {"resources", "holdings"},
         adds=_LOG,
         writes=_SESSION,

@@ -32,7 +32,10 @@ RESOURCE, FOLDER = permissions.RESOURCE, permissions.FOLDER
 
 
 class HoldingRow(TypedDict, total=False):
-    """A holding as DynamoDB sends it, but for its secret, which `disclosure` alone tells."""
+    """A holding as DynamoDB sends it, but for its secret, which `disclosure` alone tells.
+
+    Who made the secret, and when, is no secret.
+    """
 
     user_id: Text
     item_id: Text
@@ -40,6 +43,8 @@ class HoldingRow(TypedDict, total=False):
     place: Text
     since: Text
     secret_revision: Text
+    secret_created: Text
+    secret_created_by: Text
     secret_modified_by: Text
     favorite_id: Text
     favorite_created: Text

@@ -17,6 +17,8 @@ class SecretJson(TypedDict):
     modified: Moment
     created_by: Uuid
     modified_by: Uuid
+    secret_revision_id: Uuid
+    deleted: Moment | None
 
 
 def secret(holding: Disclosed) -> SecretJson:
@@ -30,4 +32,6 @@ def secret(holding: Disclosed) -> SecretJson:
         "modified": holding["secret_modified"]["S"],
         "created_by": holding["secret_created_by"]["S"],
         "modified_by": holding["secret_modified_by"]["S"],
+        "secret_revision_id": holding["secret_revision"]["S"],
+        "deleted": None,
     }

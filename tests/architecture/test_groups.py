@@ -82,6 +82,10 @@ def test_who_shows_or_takes_pictures_has_rights_to_them():
     assert using == {group.name for group in GROUPS if group.avatars}
 
 
+ONE_AT_MOST = {"/secret-revisions/resource/{resource_id}.json"}
+"""Lists that are never too large: of revisions there is the active one."""
+
+
 def lists(operation):
     """Whether the body of what an endpoint answers is a list."""
     answered = operation["responses"].get("200", {}).get("content", {})
@@ -93,7 +97,8 @@ def test_who_lists_rows_may_leave_what_is_too_large_to_send():
     listing = {
         served.group.name
         for served in every_endpoint()
-        if lists(DESCRIBED[served.route.path][served.route.method.lower()])
+        if served.route.path not in ONE_AT_MOST
+        and lists(DESCRIBED[served.route.path][served.route.method.lower()])
     }
     assert listing == {group.name for group in GROUPS if group.leaves_answers}
 

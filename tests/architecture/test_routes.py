@@ -84,9 +84,11 @@ NAMED_WITHOUT_ID = {
     *("MetadataRotateKeyFoldersIndex.index", "MetadataRotateKeyResourcesPost.post"),
     *("MetadataRotateKeyFoldersPost.post", "MetadataUpgradeResourcesIndex.index"),
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
-    *("MetadataUpgradeFoldersPost.post",),
     *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
     *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
+    *("MetadataUpgradeFoldersPost.post", "SecretRevisionsResourceGet.get"),
+    *("SecretRevisionsSettingsGet.get", "SecretRevisionsSettingsPost.post"),
+    *("SecretRevisionsSettingsDelete.delete",),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -125,6 +127,7 @@ MAKE_NOTHING = {
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),
+    "/secret-revisions/settings.json": "What it accepts is what holds already.",
     **dict.fromkeys(
         ("/self-registration/dry-run.json", "/share/simulate/resource/{resource_id}.json"),
         "It only tells what would be.",

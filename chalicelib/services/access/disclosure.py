@@ -48,7 +48,7 @@ class Logged:
 
     def disclose(self, secret: Undisclosed) -> Disclosed:
         """Return the holding with its secret; `Stale` where the item is of another revision."""
-        _require_whole(secret)
+        require_whole(secret)
         held = secret.holding
         assert (held["user_id"]["S"], held["item_id"]["S"]) == (self.user_id, self.item_id)  # noqa: S101
         return _disclosed(held)
@@ -65,7 +65,7 @@ def disclose(
     rows are read together, but not in one instant. `log` writes the lines of the log.
     """
     for each in secrets:
-        _require_whole(each)
+        require_whole(each)
     log([ActionLog.secret_read(each.holding["item_id"]["S"], actor) for each in secrets])
     return [_disclosed(each.holding) for each in secrets]
 
@@ -106,7 +106,8 @@ def has_secret(holding: HoldingRow) -> bool:
     return "secret_data" in holding
 
 
-def _require_whole(secret: Undisclosed) -> None:
+def require_whole(secret: Undisclosed) -> None:
+    """Raise `Stale` where the item is of another revision than the secret."""
     if secret.revision != secret.holding.get("secret_revision"):
         raise Stale
 

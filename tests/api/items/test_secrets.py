@@ -38,6 +38,8 @@ def test_a_secret_is_shown_to_its_holder(time, ada, betty):
             "modified": "2026-11-21T12:00:00+00:00",
             "created_by": who.id,
             "modified_by": who.id,
+            "secret_revision_id": stored(resource_id).secret_revision,
+            "deleted": None,
         }
 
 

@@ -8,6 +8,8 @@ from chalicelib.domain.locales import LOCALES
 from tests.conftest import Time
 from tests.support.wire.endpoints import ROUTES
 
+HISTORY = "secrets that were replaced"
+"""No endpoint serves them: with the plugin, administrators may choose how many are kept."""
 NEEDS = {
     "accountSettings": {"GET /account/settings.json", "POST /account/settings/themes.json"},
     "directorySync": {"GET /directorysync/settings.json"},
@@ -28,7 +30,7 @@ NEEDS = {
     "rbacs": {"GET /rbacs/me.json"},
     "resourceTypes": {"GET /resource-types.json"},
     "scim": {"GET /scim/settings.json"},
-    "secretRevisions": {"GET /secret-revisions/settings.json"},
+    "secretRevisions": {"GET /secret-revisions/settings.json", HISTORY},
     "selfRegistration": {
         "GET /self-registration/settings.json",
         "GET /app/administration/self-registration",
@@ -38,7 +40,7 @@ NEEDS = {
     "totpResourceTypes": {"GET /resource-types.json"},
     "userKeyPolicies": {"GET /user-key-policies/settings.json"},
 }
-"""Endpoints and pages without which signed-in clients must not see a plugin."""
+"""Endpoints, pages and else without which signed-in clients must not see a plugin."""
 GUESTS_NEED = {
     **{name: NEEDS[name] for name in ("exportPolicies", "jwtAuthentication", "locale")},
     "selfRegistration": {"POST /self-registration/dry-run.json", "POST /users/register.json"},
@@ -71,6 +73,11 @@ def test_guests_are_told_what_signing_in_takes(api, ada, time: Time):
     assert set(product["plugins"]) == served_of(GUESTS_NEED)
     assert set(product["plugins"]["locale"]) == {"options"}
     assert set(product["plugins"]["jwtAuthentication"]) == {"enabled"}
+
+
+def test_a_history_that_is_not_kept_is_not_announced(ada):
+    assert ada.client.get("/secret-revisions/settings.json").body["max_revisions"] == 1
+    assert "secretRevisions" not in ada.client.get("/settings.json").body["passbolt"]["plugins"]
 
 
 @pytest.mark.parametrize("name", ["accountSettings", "healthcheckUi", "selfRegistration"])

@@ -151,6 +151,10 @@ def as_guest(tenant, name):
     "GET /resources.json?contain[secret]=1",
     "GET /resources/{resource_id}.json",
     "GET /secrets/resource/{resource_id}.json",
+    "GET /secret-revisions/resource/{resource_id}.json",
+    "GET /secret-revisions/resource/{resource_id}.json?contain[creator]=1&contain[secret]=1",
+    "GET /secret-revisions/settings.json",
+    "DELETE /secret-revisions/settings.json",
     "GET /resource-types.json",
     "GET /resource-types/{resource_type_id}.json",
     "DELETE /resource-types/{resource_type_id}.json",
@@ -271,6 +275,12 @@ def invite(tenant, name):
 def settle_registration(tenant, name):
     body = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
     return sent(tenant.ada.client, name, {"setting_id": people.let_in(tenant.ada)}, body)
+
+
+@of(*both("/secret-revisions/settings.json"))
+def keep_one_revision(tenant, name):
+    body = {"max_revisions": 1, "allow_sharing_revisions": False}
+    return sent(tenant.ada.client, name, body=body)
 
 
 @of("POST /self-registration/dry-run.json")
