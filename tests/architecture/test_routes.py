@@ -84,7 +84,6 @@ NAMED_WITHOUT_ID = {
     *("MetadataRotateKeyFoldersIndex.index", "MetadataRotateKeyResourcesPost.post"),
     *("MetadataRotateKeyFoldersPost.post", "MetadataUpgradeResourcesIndex.index"),
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
-    *("MetadataUpgradeFoldersPost.post",),
     *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
     *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
     *("MetadataUpgradeFoldersPost.post", "SecretRevisionsResourceGet.get"),

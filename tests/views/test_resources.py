@@ -145,6 +145,7 @@ def test_a_secret_is_shown_whole():
 
     assert set(shown) == {
         *("id", "user_id", "resource_id", "data", "created", "modified"),
-        *("created_by", "modified_by"),
+        *("created_by", "modified_by", "secret_revision_id", "deleted"),
     }
     assert (shown["user_id"], shown["data"], shown["created_by"]) == ("me", "pgp", "author")
+    assert (shown["secret_revision_id"], shown["deleted"]) == ("revision", None)

@@ -116,6 +116,8 @@ def test_a_creation_answers_the_resource_with_all_that_is_its_creators(time, ada
         "modified": NOW,
         "created_by": ada.id,
         "modified_by": ada.id,
+        "secret_revision_id": stored(body["id"]).secret_revision,
+        "deleted": None,
     }
     assert (body["user_id"], body["resource_id"], body["data"]) == (ada.id, body["id"], data)
 
