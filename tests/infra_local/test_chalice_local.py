@@ -23,9 +23,9 @@ FOUND = """
 from chalicelib.bodies.users import AdministratorBody
 from chalicelib.services.operator import keys, tenants
 from chalicelib.settings import settings
-from chalicelib.storage.base import every_table
+from chalicelib.tables import catalogue
 
-for table in every_table():
+for table in catalogue.tables():
     table.create_table(wait=False)
 keys.create_local(settings.key_folder)
 print(tenants.found(AdministratorBody("ada@example.com", "Ada", "Lovelace")))
