@@ -18,6 +18,7 @@ ResourceTypeId = NewType("ResourceTypeId", str)
 FolderId = NewType("FolderId", str)
 FavoriteId = NewType("FavoriteId", str)
 CommentId = NewType("CommentId", str)
+TagId = NewType("TagId", str)
 MetadataKeyId = NewType("MetadataKeyId", str)
 MetadataPrivateKeyId = NewType("MetadataPrivateKeyId", str)
 AcoId = ItemId | ResourceId | FolderId

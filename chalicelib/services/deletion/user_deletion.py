@@ -28,6 +28,7 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.tags import keys_of_user
 from chalicelib.tables.users import User
 
 MISSING = "The user does not exist or has been already deleted."
@@ -47,6 +48,8 @@ class _UserDeletion:
     """All items they have access to."""
     copies: Sequence[Key]
     """Their copies of metadata private keys."""
+    tags: Sequence[Key]
+    """The rows of their own tags."""
     departure: Departure
     promoted: Sequence[Membership] = ()
     """Memberships in which others become managers."""
@@ -149,10 +152,11 @@ def _read(user: User) -> _UserDeletion:
     The items of a group are theirs as well, also those that are about to be shared with it.
     """
     user_id = UserId(user.id)
-    groups, own, copies = reading.together(
+    groups, own, copies, tags = reading.together(
         partial(departures.groups_by_id, user.groups),
         partial(kinds.held_by, user_id),
         partial(MetadataPrivateKey.keys_of, user_id),
+        partial(keys_of_user, user_id),
     )
     members, shared = _members_and_items_of(groups)
     lonely = {
@@ -162,7 +166,7 @@ def _read(user: User) -> _UserDeletion:
     departure, _ = departures.read({user_id, *lonely}, held)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
-    return _UserDeletion(user, groups, members, held, copies, departure)
+    return _UserDeletion(user, groups, members, held, copies, tags, departure)
 
 
 def _members_and_items_of(
@@ -198,8 +202,8 @@ def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User]) -> None:
         deletion.departure.write(tx)
         for item in deletion.held:
             tx.then_delete(Holding.of(UserId(user.id), ItemId(item.hash_key)))
-        for copy in deletion.copies:
-            tx.then_delete(copy)
+        for key in (*deletion.copies, *deletion.tags):
+            tx.then_delete(key)
 
 
 def _last(actor: Actor) -> Refusal:
