@@ -196,7 +196,7 @@ class TypesSettings:
     allow_v4_v5_upgrade: Switch
 
 
-_is_shared = Rule(
+only_shared = Rule(
     "is_not_shared_key",
     "The {field} should be shared_key.",
     lambda value: value == "shared_key",
@@ -213,7 +213,7 @@ class Rotation:
     id: Id
     metadata: Annotated[str, absent_is_empty, not_empty, scalar]
     metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, _is_shared]
+    metadata_key_type: Annotated[str, absent_is_empty, not_empty, only_shared]
     modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
     modified_by: Id
 

@@ -7,12 +7,14 @@ noted in the same way, as uses of no key: resources are found by their types.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NotRequired, TypedDict, cast
 
 from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, TableMeta, table_name
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.values import Text
 from chalicelib.storage.versioned import Dependent
 
@@ -42,6 +44,11 @@ class MetadataUse(Dependent):
     @classmethod
     def of(cls, key_id: str, item_id: str) -> Key:
         return Key(cls, key_id, item_id)
+
+    @classmethod
+    def among(cls, rows: Rows, keys: Iterable[Key]) -> list[MetadataUseRow]:
+        """The uses of these keys that are among rows that were read."""
+        return [cast(MetadataUseRow, row) for key in keys if (row := rows.raw(key))]
 
     @classmethod
     def of_key(cls, key_id: str) -> list[MetadataUseRow]:

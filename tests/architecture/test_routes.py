@@ -84,7 +84,10 @@ NAMED_WITHOUT_ID = {
     *("MetadataRotateKeyFoldersIndex.index", "MetadataRotateKeyResourcesPost.post"),
     *("MetadataRotateKeyFoldersPost.post", "MetadataUpgradeResourcesIndex.index"),
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
-    *("MetadataUpgradeFoldersPost.post",),
+    *("MetadataUpgradeFoldersPost.post", "TagsIndex.index", "ResourcesTagsAdd.addPost"),
+    *("TagsUpdate.update", "TagsDelete.delete", "MetadataRotateKeyTagsIndex.index"),
+    *("MetadataRotateKeyTagsPost.post", "MetadataUpgradeTagsIndex.index"),
+    *("MetadataUpgradeTagsPost.post",),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -119,6 +122,8 @@ MAKE_NOTHING = {
             "/metadata/keys/private/{metadata_private_key_id}.json",
             *("/metadata/rotate-key/resources.json", "/metadata/rotate-key/folders.json"),
             *("/metadata/upgrade/resources.json", "/metadata/upgrade/folders.json"),
+            *("/metadata/rotate-key/tags.json", "/metadata/upgrade/tags.json"),
+            "/tags/{tag_or_resource_id}.json",
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),

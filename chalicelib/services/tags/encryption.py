@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.bodies.entries import refused_each
 from chalicelib.bodies.metadata import KeysSettings
-from chalicelib.bodies.tags import NewTag, V5TagEdit
+from chalicelib.bodies.tags import NewTag, TagRotation, TagUpgrade, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.services.metadata import item_metadata, key_set
@@ -20,7 +20,7 @@ from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tags import Tag
 
-Described = NewTag | V5TagEdit
+Described = NewTag | V5TagEdit | TagRotation | TagUpgrade
 WORDS = Words(
     {"metadata_key_exists": "The metadata key does not exist."},
     {"isValidEncryptedMetadata": "The tag metadata provided cannot be decrypted."},

@@ -46,7 +46,7 @@ def rename(who: Somebody, tag_id: str, slug: Any) -> Response:
 
 
 def allow_v5_tags(admin: Somebody, **others: Any) -> None:
-    allow_v5(admin, allow_creation_of_v5_tags=True, **others)
+    allow_v5(admin, **{"allow_creation_of_v5_tags": True, **others})
 
 
 def own(who: Somebody, text: str = "secret", **others: Any) -> dict[str, Any]:
