@@ -86,6 +86,7 @@ _SHARED = frozenset(
         *("resources", "folders", "folder_items", "holdings"),
         *("groups", "memberships", "group_items"),
         *("metadata_keys", "metadata_private_keys", "metadata_uses"),
+        "tags",
     }
 )
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
@@ -116,7 +117,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "resources",
-        modules=("resources", "share", "resource_types", "favorites", "comments"),
+        modules=("resources", "share", "resource_types", "favorites", "comments", "tags"),
         reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
         changes=frozenset({"users", "settings"}),
         removes=_OF_USERS | {"claims"},

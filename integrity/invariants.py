@@ -25,7 +25,7 @@ from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
-from integrity import metadata, trees
+from integrity import metadata, tags, trees
 from integrity.settling import settled
 from integrity.stored import Stored, Violation, plain
 
@@ -358,4 +358,8 @@ _CHECKS = (
     metadata.keys_are_sound,
     metadata.keys_are_there,
     metadata.copies_are_of_users,
+    tags.tags_are_of_somebody,
+    tags.tags_are_whole,
+    tags.slugs_are_single,
+    tags.links_are_counted,
 )

@@ -8,6 +8,7 @@ from chalicelib.tables.folders import Folder
 from chalicelib.tables.metadata_keys import MOST_ACTIVE, SHARED_KEY
 from chalicelib.tables.metadata_private_keys import SERVER
 from chalicelib.tables.metadata_uses import CLEAR
+from integrity import tags
 from integrity.stored import Row, Stored, Violation
 
 
@@ -30,10 +31,7 @@ def keys_are_there(stored: Stored) -> Iterator[Violation]:
     keys = stored.by_id("metadata_keys")
     noted = {(row["metadata_key_id"], row["item_id"]) for row in stored.rows("metadata_uses")}
     expected = set()
-    for kind, item in stored.items:
-        key_id = None if item["deleted"] else _noted_under(kind, item)
-        if key_id is None:
-            continue
+    for item, key_id in [*_noted_items(stored), *_noted_tags(stored)]:
         expected.add((key_id, item["id"]))
         if key_id != CLEAR and (key_id not in keys or keys[key_id]["deleted"]):
             yield Violation("I7", item["id"], "its metadata are for no key there is")
@@ -57,6 +55,20 @@ def copies_are_of_users(stored: Stored) -> Iterator[Violation]:
             yield Violation("I9", copy["id"], "a copy is of no user there is")
         elif key_id not in (user["metadata_keys"] or ()):
             yield Violation("I7", copy["id"], "the user's row does not know of a copy")
+
+
+def _noted_items(stored: Stored) -> Iterator[tuple[Row, str]]:
+    for kind, item in stored.items:
+        key_id = None if item["deleted"] else _noted_under(kind, item)
+        if key_id is not None:
+            yield item, key_id
+
+
+def _noted_tags(stored: Stored) -> Iterator[tuple[Row, str]]:
+    for tag in tags.all_of(stored):
+        key_id = tags.noted_under(tag)
+        if key_id is not None:
+            yield tag, key_id
 
 
 def _noted_under(kind: str, item: Row) -> str | None:

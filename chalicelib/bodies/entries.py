@@ -29,6 +29,13 @@ def refused_at(message: str, position: int, errors: FieldErrors) -> Invalid:
     return refusal
 
 
+def refused_each(message: str, errors: Mapping[int, FieldErrors | list[str]]) -> Invalid:
+    """The refusal of several entries, by position: a list, if they are the first ones."""
+    refusal = Invalid(message, {str(position): each for position, each in errors.items()})
+    refusal.is_list = list(errors) == list(range(len(errors)))
+    return refusal
+
+
 def read_entry(
     body: type[B], entry: Mapping[str, Any], refused: Callable[[FieldErrors], Refusal]
 ) -> B | Refusal:

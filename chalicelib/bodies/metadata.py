@@ -89,7 +89,7 @@ _moment = Rule(
     canonical=find_moment,
     schema={"type": "string", "format": "date-time"},
 )
-_any_text = Rule("scalar", "The {field} should be a text.", lambda v: isinstance(v, str), gives=str)
+scalar = Rule("scalar", "The {field} should be a text.", lambda v: isinstance(v, str), gives=str)
 _fits = message_length(LONGEST_SECRET)
 
 ArmoredKey = Annotated[str, not_empty, ascii_only, max_length(LONGEST_KEY)]
@@ -196,7 +196,7 @@ class TypesSettings:
     allow_v4_v5_upgrade: Switch
 
 
-_is_shared = Rule(
+only_shared = Rule(
     "is_not_shared_key",
     "The {field} should be shared_key.",
     lambda value: value == "shared_key",
@@ -211,9 +211,9 @@ class Rotation:
     """The metadata of one item for another shared key, and the change it was read after."""
 
     id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, _any_text]
+    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
     metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, _is_shared]
+    metadata_key_type: Annotated[str, absent_is_empty, not_empty, only_shared]
     modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
     modified_by: Id
 
@@ -223,9 +223,9 @@ class Upgrade:
     """The metadata in place of the names of one item, and the change it was read after."""
 
     id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, _any_text]
+    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
     metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, _any_text]
+    metadata_key_type: Annotated[str, absent_is_empty, not_empty, scalar]
     modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
     modified_by: Id
 

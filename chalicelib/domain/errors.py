@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Union
 
-FieldErrors = Mapping[str, Union[str, list[str], "FieldErrors"]]
+FieldErrors = Mapping[str, Union[str, list[str], list["FieldErrors"], "FieldErrors"]]
 """`{field: {rule: message}}`, nested as deeply as the body is; list items by index.
 
 Of one rule the API has a list of messages.

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import Rotation, Upgrade
+from chalicelib.bodies.tags import TagRotation, TagUpgrade
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.items import metadata_rotation, metadata_upgrades
 from chalicelib.services.items.metadata_batches import FOLDERS, RESOURCES
 from chalicelib.services.items.waiting import PAGE, Waiting
+from chalicelib.services.tags import batches
+from chalicelib.services.tags.batches import WaitingTags
+from chalicelib.tables.tags import Tag
 from chalicelib.views import metadata_batches as views
+from chalicelib.views import tags as tag_views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either
 from chalicelib.web.query import Options, Pagination, Query
@@ -26,6 +32,9 @@ UPGRADE = Options(
     contains=frozenset({"permissions"}),
     aliases={"permission": "permissions"},
     filters={"is-shared": either},
+)
+UPGRADE_OF_TAGS = Options(
+    sortable=(), is_paginated=True, page_size=PAGE, filters={"is-shared": either}
 )
 
 
@@ -131,6 +140,63 @@ def upgrade_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store folders with metadata in place of their names; answer with the next page."""
     metadata_upgrades.upgrade(actor, FOLDERS, body)
     return index_folders_in_clear(query)
+
+
+@endpoints.get(
+    "/metadata/rotate-key/tags.json",
+    action="MetadataRotateKeyTagsIndex.index",
+    access=Access.ADMIN,
+    query=ROTATION,
+    shape=list[tag_views.V5TagJson],
+)
+def index_tags(query: Query) -> Reply:
+    """List the tags that are encrypted to an expired metadata key, a page of them."""
+    return _tags(batches.to_rotate(), tag_views.tag, query)
+
+
+@endpoints.post(
+    "/metadata/rotate-key/tags.json",
+    action="MetadataRotateKeyTagsPost.post",
+    access=Access.ADMIN,
+    body=list[TagRotation],
+    query=ROTATION,
+    shape=list[tag_views.V5TagJson],
+)
+def rotate_tags(actor: Actor, body: Draft[Any], query: Query) -> Reply:
+    """Store tags that were encrypted to another metadata key; answer with the next page."""
+    batches.rotate(actor, body)
+    return index_tags(query)
+
+
+@endpoints.get(
+    "/metadata/upgrade/tags.json",
+    action="MetadataUpgradeTagsIndex.index",
+    access=Access.ADMIN,
+    query=UPGRADE_OF_TAGS,
+    shape=list[tag_views.UpgradedTagJson],
+)
+def index_tags_in_clear(query: Query) -> Reply:
+    """List the tags whose slugs are in clear, a page of them."""
+    return _tags(batches.to_upgrade(query.filter("is-shared")), tag_views.in_clear, query)
+
+
+@endpoints.post(
+    "/metadata/upgrade/tags.json",
+    action="MetadataUpgradeTagsPost.post",
+    access=Access.ADMIN,
+    body=list[TagUpgrade],
+    query=UPGRADE_OF_TAGS,
+    shape=list[tag_views.UpgradedTagJson],
+)
+def upgrade_tags(actor: Actor, body: Draft[Any], query: Query) -> Reply:
+    """Store tags with metadata in place of their slugs; answer with the next page."""
+    batches.upgrade(actor, body)
+    return index_tags_in_clear(query)
+
+
+def _tags(waiting: WaitingTags, view: Callable[[Tag], Any], query: Query) -> Reply:
+    pagination = Pagination(waiting.total, 1, query.limit)
+    return Reply([view(tag) for tag in waiting.tags], pagination=pagination)
 
 
 def _reply(waiting: Waiting, query: Query) -> Reply:

@@ -16,13 +16,15 @@ from chalicelib.services.items.held import HeldPermission
 from chalicelib.services.items.resource_lists import WantedResources
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.services.sharing import permissions
+from chalicelib.services.tags.known import Shown
 from chalicelib.services.trees.own import OwnTrees
 from chalicelib.views import items as item_views
 from chalicelib.views import resources as views
+from chalicelib.views import tags as tag_views
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.filters import either, flag, ids, one_id, one_of
+from chalicelib.web.filters import either, flag, ids, one_id, one_of, text
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
 from chalicelib.web.route import nothing
@@ -53,6 +55,7 @@ LIST = Options(
         "is-shared-with-me": flag,
         "has-id": ids("resource id"),
         "has-parent": ids("parent id", allows_root=True),
+        "has-tag": text,
         "metadata_key_type": one_of("user_key", "shared_key"),
     },
     sortable=("Resources.name", "Resources.username", "Resources.uri", "Resources.modified"),
@@ -64,7 +67,6 @@ _MEMBERS: dict[str, views.Contained] = {
     "secret": views.begin_secrets,
     "resource-type": views.add_resource_type,
     "permissions": views.add_permissions,
-    "tag": views.add_tags,
 }
 """What each contain option adds."""
 
@@ -79,12 +81,14 @@ _MEMBERS: dict[str, views.Contained] = {
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
     with_secrets = query.contains("secret")
-    trees = OwnTrees(actor)
+    trees, tags = OwnTrees(actor), _tags(actor, query)
     secrets: dict[str, Undisclosed] = {}
-    show = _shown(query, trees, secrets)
-    found = resource_lists.search(actor, _wanted(query), show, with_secrets=with_secrets)
+    show = _shown(query, trees, secrets, tags)
+    wanted = _wanted(query, tags)
+    found = resource_lists.search(actor, wanted, show, with_secrets=with_secrets)
     page, pagination = paginate(item_views.in_order(found, query.order), query)
     _count_trees(page, trees)
+    _add_tags(page, tags)
     _disclose(actor, page, secrets)
     return Reply(_with_holders(page, query), pagination=pagination)
 
@@ -98,10 +102,11 @@ def index(actor: Actor, query: Query) -> Reply:
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
     seen = resources.view(actor, resource_id)
-    trees = OwnTrees(actor)
+    trees, tags = OwnTrees(actor), _tags(actor, query)
     secrets: dict[str, Undisclosed] = {}
-    shown = _shown(query, trees, secrets)(seen, _strongest(actor, seen))
+    shown = _shown(query, trees, secrets, tags)(seen, _strongest(actor, seen))
     _count_trees([shown], trees)
+    _add_tags([shown], tags)
     _disclose(actor, [shown], secrets)
     return _with_holders([shown], query)[0]
 
@@ -147,7 +152,19 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
     resources.delete(actor, resource_id)
 
 
-def _wanted(query: Query) -> WantedResources:
+def _shows_tags(query: Query) -> bool:
+    """Whether the client speaks of tags: they are shown with the value 0 too."""
+    return "tag" in query.spoken_of
+
+
+def _tags(actor: Actor, query: Query) -> Shown | None:
+    """The tags that the actor knows, where the client asks for any or by one."""
+    is_wanted = _shows_tags(query) or query.filter("has-tag") is not None
+    return Shown(actor) if is_wanted else None
+
+
+def _wanted(query: Query, tags: Shown | None) -> WantedResources:
+    slug = query.filter("has-tag")
     return WantedResources(
         ids=query.filter("has-id"),
         parents=query.filter("has-parent"),
@@ -156,13 +173,14 @@ def _wanted(query: Query) -> WantedResources:
         is_shared_with_me=bool(query.filter("is-shared-with-me")),
         group_id=query.filter("is-shared-with-group"),
         metadata_key_type=query.filter("metadata_key_type"),
+        marks=None if tags is None or slug is None else tags.having_slug(slug),
     )
 
 
 def _shown(
-    query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed]
+    query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed], tags: Shown | None
 ) -> Callable[[SeenResource, HeldPermission], views.ResourceJson]:
-    """Makes a resource with the members the client asked for, but for holders and `secrets`."""
+    """Makes a resource with the members the client asked for, but for those that follow."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
     has_permission, has_secret = query.contains("permission"), query.contains("secret")
 
@@ -172,6 +190,8 @@ def _shown(
             trees.note(seen.row)
         for add in members:
             add(seen, made)
+        if tags is not None and _shows_tags(query):
+            tags.note(seen)
         if has_secret:
             secrets[made["id"]] = seen.undisclosed
         if has_permission:
@@ -189,6 +209,14 @@ def _disclose(
         disclosed = disclose(actor, [secrets[shown["id"]] for shown in page])
         for shown, secret in zip(page, disclosed, strict=True):
             views.add_secret(secret, shown)
+
+
+def _add_tags(page: Sequence[views.ResourceJson], tags: Shown | None) -> None:
+    """Show the tags of a page, if the client asked for them."""
+    found = {} if tags is None else tags.of_items(shown["id"] for shown in page)
+    for shown in page:
+        if shown["id"] in found:
+            shown["tags"] = tag_views.tags(found[shown["id"]])
 
 
 def _count_trees(page: Sequence[views.ResourceJson], trees: OwnTrees) -> None:

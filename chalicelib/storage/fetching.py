@@ -30,7 +30,6 @@ BATCH = 100
 First = TypeVar("First")
 Second = TypeVar("Second")
 Third = TypeVar("Third")
-Fourth = TypeVar("Fourth")
 Made = TypeVar("Made")
 Make = Callable[[type[Table], list[RawRow]], Iterable[Made]]
 """What makes something of rows of one table that came together."""
@@ -51,14 +50,6 @@ def together(one: Callable[[], First], two: Callable[[], Second], /) -> tuple[Fi
 def together(
     one: Callable[[], First], two: Callable[[], Second], three: Callable[[], Third], /
 ) -> tuple[First, Second, Third]: ...
-@overload
-def together(
-    one: Callable[[], First],
-    two: Callable[[], Second],
-    three: Callable[[], Third],
-    four: Callable[[], Fourth],
-    /,
-) -> tuple[First, Second, Third, Fourth]: ...
 @overload
 def together(*calls: Callable[[], Made]) -> tuple[Made, ...]: ...
 def together(*calls: Callable[[], Any]) -> tuple[Any, ...]:

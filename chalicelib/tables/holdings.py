@@ -1,7 +1,7 @@
-"""Holdings: what one user has of one item: its place in their tree, their secret, their favorite.
+"""Holdings: what one user has of one item: its place in their tree, their secret, favorite, tags.
 
 One row. No holding, no access; no secret without access; losing access removes all
-three in one write.
+of it in one write.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, TypedDict, cast
 
-from pynamodb.attributes import Attribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.constants import STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -21,7 +21,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key, RawRow, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
-from chalicelib.storage.values import Text
+from chalicelib.storage.values import Text, Texts
 from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
@@ -48,6 +48,7 @@ class HoldingRow(TypedDict, total=False):
     secret_modified_by: Text
     favorite_id: Text
     favorite_created: Text
+    tags: Texts
 
 
 class Withheld:
@@ -78,7 +79,7 @@ class ByPlace(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
 
     class Meta:
         index_name = "by-place"
-        projection = IncludeProjection(["kind", "favorite_id", "favorite_created"])
+        projection = IncludeProjection(["kind", "favorite_id", "favorite_created", "tags"])
 
     user_id = UnicodeAttribute(hash_key=True)
     place = UnicodeAttribute(range_key=True)
@@ -117,6 +118,8 @@ class Holding(Dependent):
     favorite_id = UnicodeAttribute(null=True)
     by_favorite = ByFavorite()
     favorite_created = TimestampAttribute(null=True)
+    tags = UnicodeSetAttribute(null=True)
+    """Marks of the user's own tags that the item has."""
 
     is_withheld: ClassVar[bool] = True
 
@@ -167,6 +170,18 @@ class Holding(Dependent):
     def is_no_favorite(cls) -> Condition:
         """The condition that there is such a holding, and it is not marked yet."""
         condition: Condition = cls.present() & cls.favorite_id.does_not_exist()
+        return condition
+
+    @classmethod
+    def tagging(cls, marks: Collection[str]) -> list[Action]:
+        """The action by which a holding links to the tags that have these marks, and no other."""
+        return [cls.tags.set(set(marks)) if marks else cls.tags.remove()]
+
+    @classmethod
+    def is_tagged(cls, marks: Collection[str]) -> Condition:
+        """The condition that a holding links to these tags."""
+        same = cls.tags == set(marks) if marks else cls.tags.does_not_exist()
+        condition: Condition = cls.present() & same
         return condition
 
     @classmethod

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Literal, NotRequired
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
 from chalicelib.storage.base import TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.typed import Typed
-from chalicelib.storage.values import Choice, Text
+from chalicelib.storage.values import Choice, Text, Texts
 from chalicelib.tables.holdings import RESOURCE, Holding
 from chalicelib.tables.items import Item, ItemRow
 
@@ -29,6 +29,7 @@ class ResourceRow(ItemRow):
     metadata_key_type: NotRequired[Choice[Literal["user_key", "shared_key"]]]
     expired: NotRequired[Text]
     secret_revision: NotRequired[Text]
+    shared_tags: NotRequired[Texts]
 
 
 class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
@@ -68,6 +69,8 @@ class Resource(Item, Typed[ResourceRow]):
     secret_revision = UnicodeAttribute(null=True)
     """Renewed with the secrets; each of them names it, so that a reader sees what belongs
     together."""
+    shared_tags = UnicodeSetAttribute(null=True)
+    """Marks of the shared tags that it has."""
 
     @property
     def is_v5(self) -> bool:
@@ -79,5 +82,6 @@ class Resource(Item, Typed[ResourceRow]):
     def deletion(self) -> list[Action]:
         """The actions by which it ends for everybody; its name stays, for the log."""
         cls = type(self)
-        cleared = (cls.live_type_id, cls.username, cls.uri, cls.description)
-        return [*super().deletion(), *(attribute.remove() for attribute in cleared)]
+        cleared = (cls.live_type_id, cls.username, cls.uri, cls.description, cls.shared_tags)
+        actions: list[Action] = [attribute.remove() for attribute in cleared]
+        return [*super().deletion(), *actions]

@@ -23,6 +23,7 @@ from chalicelib.views.permissions import PermissionJson, permission_of, permissi
 from chalicelib.views.resource_types import ResourceTypeJson
 from chalicelib.views.secrets import SecretJson
 from chalicelib.views.shapes import Moment, Uuid
+from chalicelib.views.tags import TagJson
 from chalicelib.views.users import UserJson
 
 
@@ -44,12 +45,6 @@ class PlainResourceJson(TypedDict):
     metadata: NotRequired[str]
     metadata_key_id: NotRequired[Uuid]
     metadata_key_type: NotRequired[Literal["user_key", "shared_key"]]
-
-
-class TagJson(TypedDict):
-    id: Uuid
-    slug: str
-    is_shared: bool
 
 
 class ResourceJson(PlainResourceJson):
@@ -155,11 +150,6 @@ def add_modifier(holders: ShownHolders, shown: ResourceJson) -> None:
 def add_resource_type(_: SeenResource, shown: ResourceJson) -> None:
     kind = resource_types.BY_ID[ResourceTypeId(shown["resource_type_id"])]
     shown["resource_type"] = type_views.described(kind, dialect.longest_name)
-
-
-def add_tags(_: SeenResource, shown: ResourceJson) -> None:
-    """None, since there are no tags yet; who asks for them is answered all the same."""
-    shown["tags"] = []
 
 
 def add_permissions(seen: SeenResource, shown: ResourceJson) -> None:

@@ -81,6 +81,7 @@ def for_users() -> SettingsJson:
         "resourceTypes": _plugin(),
         "totpResourceTypes": _plugin(),
         "folders": _plugin(),
+        "tags": _plugin(),
         "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},

@@ -29,7 +29,7 @@ def tenant(store, ada, betty):
 
 
 GROWS = ("GET /users.json", "GET /gpgkeys.json", "GET /resources.json", "GET /share/search-")
-GROWS += ("GET /folders.json",)
+GROWS += ("GET /folders.json", "GET /tags.json")
 """Lists: they cost what they show."""
 GROWS += ("DELETE /users/", "DELETE /roles/", "DELETE /metadata/keys/", "GET /metadata/upgrade")
 """The more a user has, the more is deleted with them. A role's deletion looks at all users, a

@@ -86,9 +86,13 @@ NAMED_WITHOUT_ID = {
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
     *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
     *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
-    *("MetadataUpgradeFoldersPost.post", "SecretRevisionsResourceGet.get"),
+    *("SecretRevisionsResourceGet.get",),
     *("SecretRevisionsSettingsGet.get", "SecretRevisionsSettingsPost.post"),
     *("SecretRevisionsSettingsDelete.delete",),
+    *("MetadataUpgradeFoldersPost.post", "TagsIndex.index", "ResourcesTagsAdd.addPost"),
+    *("TagsUpdate.update", "TagsDelete.delete", "MetadataRotateKeyTagsIndex.index"),
+    *("MetadataRotateKeyTagsPost.post", "MetadataUpgradeTagsIndex.index"),
+    *("MetadataUpgradeTagsPost.post",),
 }
 """Actions the catalogue names only."""
 OURS = {"OpenApi.view"}
@@ -124,6 +128,8 @@ MAKE_NOTHING = {
             *("/metadata/rotate-key/resources.json", "/metadata/rotate-key/folders.json"),
             *("/metadata/upgrade/resources.json", "/metadata/upgrade/folders.json"),
             "/metadata/session-keys/{session_key_id}.json",
+            *("/metadata/rotate-key/tags.json", "/metadata/upgrade/tags.json"),
+            "/tags/{tag_or_resource_id}.json",
         ),
         "What there is is given a value, again as at first; PUT by another name.",
     ),

@@ -29,6 +29,7 @@ from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.session_keys import SessionKey
+from chalicelib.tables.tags import keys_of_user
 from chalicelib.tables.users import User
 
 MISSING = "The user does not exist or has been already deleted."
@@ -47,7 +48,7 @@ class _UserDeletion:
     held: Sequence[Key]
     """All items they have access to."""
     alone: Sequence[Key]
-    """Rows of theirs that no item is: copies of metadata private keys, session keys."""
+    """Rows of theirs that no item is: copies of metadata private keys, session keys, tags."""
     departure: Departure
     promoted: Sequence[Membership] = ()
     """Memberships in which others become managers."""
@@ -150,11 +151,14 @@ def _read(user: User) -> _UserDeletion:
     The items of a group are theirs as well, also those that are about to be shared with it.
     """
     user_id = UserId(user.id)
-    groups, own, copies, session_keys = reading.together(
-        partial(departures.groups_by_id, user.groups),
-        partial(kinds.held_by, user_id),
-        partial(MetadataPrivateKey.keys_of, user_id),
-        partial(SessionKey.keys_of, user_id),
+    [groups], (own, *alone) = reading.side_by_side(
+        [partial(departures.groups_by_id, user.groups)],
+        [
+            partial(kinds.held_by, user_id),
+            partial(MetadataPrivateKey.keys_of, user_id),
+            partial(SessionKey.keys_of, user_id),
+            partial(keys_of_user, user_id),
+        ],
     )
     members, shared = _members_and_items_of(groups)
     lonely = {
@@ -164,8 +168,8 @@ def _read(user: User) -> _UserDeletion:
     departure, _ = departures.read({user_id, *lonely}, held)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
-    alone = [*copies, *session_keys]
-    return _UserDeletion(user, groups, members, held, alone, departure)
+    rows = [key for keys in alone for key in keys]
+    return _UserDeletion(user, groups, members, held, rows, departure)
 
 
 def _members_and_items_of(

@@ -105,7 +105,7 @@ class _Read:
 
 def apply(actor: Actor, kind: Kind, task: Task, draft: Draft[Any]) -> None:
     """Write the metadata of a batch of items."""
-    sent = _sent(draft)
+    sent = read_sent(draft)
     known = _read(kind, sent)
     entries = [_entry(kind, task, at, each, known) for at, each in enumerate(sent)]
     described = _described(kind, entries)
@@ -119,7 +119,8 @@ def owner_of(item: Item) -> str | None:
     return next(iter(item.permissions)) if item_metadata.is_private(item) else None
 
 
-def _sent(draft: Draft[Any]) -> list[dict[str, Any]]:
+def read_sent(draft: Draft[Any]) -> list[dict[str, Any]]:
+    """The entries of a batch, each an object that names an item."""
     require_something(draft)
     sent: list[Any] = draft.payload if isinstance(draft.payload, list) else [None]
     if len(sent) > MOST_ENTRIES:

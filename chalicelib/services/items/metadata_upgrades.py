@@ -51,7 +51,8 @@ def upgrade(actor: Actor, kind: Kind, draft: Draft[Any]) -> None:
 
 
 def _folders() -> list[Key]:
-    return [Folder.by_id(FolderId(row["item_id"]["S"])) for row in MetadataUse.of_key(CLEAR)]
+    uses = MetadataUse.of_kind(CLEAR, Folder.kind)
+    return [Folder.by_id(FolderId(row["item_id"]["S"])) for row in uses]
 
 
 def _resources() -> list[Key]:

@@ -41,6 +41,8 @@ class WantedResources:
     group_id: str | None = None
     """Group they are shared with."""
     metadata_key_type: str | None = None
+    marks: Collection[str] | None = None
+    """What links them to a tag."""
 
 
 def search(
@@ -71,9 +73,9 @@ def search(
         if permission is None:
             unseen.append(resource)
             return None
-        if not _is_wanted(resource, permission[1], wanted):
-            return None
         seen = SeenResource(resource, holdings[resource["id"]["S"]])
+        if not _is_wanted(resource, permission[1], wanted) or not _is_tagged(seen, wanted):
+            return None
         return resource["resource_type_id"]["S"], show(seen, permission)
 
     made = reading.gather(Resource, holdings, make, TYPES)
@@ -91,6 +93,10 @@ def _marked(
     if is_favorite is None:
         return holdings
     return {id_: row for id_, row in holdings.items() if ("favorite_id" in row) == is_favorite}
+
+
+def _is_tagged(seen: SeenResource, wanted: WantedResources) -> bool:
+    return wanted.marks is None or not seen.marks.isdisjoint(wanted.marks)
 
 
 def _is_owner(permission: PermissionRow) -> bool:

@@ -57,6 +57,12 @@ class SeenResource(NamedTuple):
     def undisclosed(self) -> Undisclosed:
         return Undisclosed(self.row.get("secret_revision"), self.holding)
 
+    @property
+    def marks(self) -> frozenset[str]:
+        """What links it to tags, for who sees it."""
+        own, shared = self.holding.get("tags"), self.row.get("shared_tags")
+        return frozenset((own["SS"] if own else []) + (shared["SS"] if shared else []))
+
     def disclosed_by(self, change: ActionLog) -> SeenResource:
         """The same with the secret, for who has just made this change of it."""
         return self._replace(secret=disclosure.logged_by(change).disclose(self.undisclosed))
@@ -212,5 +218,6 @@ def _deleted(actor: Actor, resource: Resource) -> Resource:
     deleted.permissions = {}
     deleted.above = None
     deleted.live_type_id = deleted.username = deleted.uri = deleted.description = None
+    deleted.shared_tags = None
     stamp(actor, deleted)
     return deleted

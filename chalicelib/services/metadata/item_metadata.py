@@ -10,6 +10,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import V5Folder, V5NewFolder
 from chalicelib.bodies.metadata import KeysSettings, Redescription
 from chalicelib.bodies.resources import V5Creation, V5Update
+from chalicelib.bodies.tags import NewTag, TagRotation, TagUpgrade, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import read_message
 from chalicelib.domain.errors import FieldErrors
@@ -23,7 +24,17 @@ from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.metadata_uses import MetadataUse
 
 USER_KEY = "user_key"
-Described = V5Creation | V5Update | V5Folder | V5NewFolder | Redescription
+Described = (
+    V5Creation
+    | V5Update
+    | V5Folder
+    | V5NewFolder
+    | Redescription
+    | NewTag
+    | V5TagEdit
+    | TagRotation
+    | TagUpgrade
+)
 Named = Gpgkey | MetadataKey
 _NOT_ALLOWED = {
     "isMetadataKeyTypeAllowedBySettings": (

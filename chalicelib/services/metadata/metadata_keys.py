@@ -18,7 +18,7 @@ from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, UserId
 from chalicelib.services.metadata import key_set
 from chalicelib.storage import reading
-from chalicelib.storage.base import in_chunks
+from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
@@ -26,7 +26,8 @@ from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.items import among, keys_of
 from chalicelib.tables.metadata_keys import MetadataKey, MetadataKeyRow
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
-from chalicelib.tables.metadata_uses import MetadataUse
+from chalicelib.tables.metadata_uses import MetadataUse, MetadataUseRow
+from chalicelib.tables.tags import KIND, noted
 from chalicelib.tables.users import User
 
 MISSING = "The metadata key does not exist or has been deleted."
@@ -119,11 +120,23 @@ def _everybody() -> list[UserId]:
 
 def _is_used(key_id: MetadataKeyId) -> bool:
     """Whether anything that is not deleted is encrypted to a key."""
-    uses = keys_of(MetadataUse.of_key(key_id))
+    uses = MetadataUse.of_key(key_id)
+    of_tags = [row for row in uses if row["kind"]["S"] == KIND]
+    items = keys_of(row for row in uses if row["kind"]["S"] != KIND)
+    return _is_named_by_items(key_id, items) or _is_named_by_tags(key_id, of_tags)
+
+
+def _is_named_by_items(key_id: str, items: list[Key]) -> bool:
     return any(
         not item.deleted and getattr(item, "metadata_key_id", None) == key_id
-        for page in in_chunks(uses, MOST_HELD)
+        for page in in_chunks(items, MOST_HELD)
         for item in among(reading.read(page), page)
+    )
+
+
+def _is_named_by_tags(key_id: str, uses: list[MetadataUseRow]) -> bool:
+    return any(
+        tag.metadata_key_id == key_id for page in in_chunks(uses, MOST_HELD) for tag in noted(page)
     )
 
 

@@ -75,6 +75,7 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "favorite_id": ada.client.post(f"/favorites/resource/{resource_id}.json").body["id"],
         "comment_id": _comment(ada, resource_id),
         "session_key_id": _session_key(ada),
+        "tag_or_resource_id": resource_id,
         "group": _group(ada),
         "role_id": make.role(ada),
     }

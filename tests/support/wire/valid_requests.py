@@ -31,6 +31,7 @@ from tests.support.world import (
     resources,
     session_keys,
     shares,
+    tags,
 )
 from tests.support.world.comments import commented
 from tests.support.world.keys import KEYS, challenge, message
@@ -605,6 +606,46 @@ def rotate_metadata(tenant, name):
     follows = metadata.shared(tenant.ada, tenant.betty, number=2)
     assert metadata.expire(tenant.ada, key).status == 200
     return sent(tenant.ada.client, name, body=[{**row, **metadata.described(follows)}])
+
+
+@of("GET /metadata/rotate-key/tags.json", "POST /metadata/rotate-key/tags.json")
+def rotate_tags(tenant, name):
+    """A tag of Betty's is encrypted to a key that has expired."""
+    key = metadata.shared(tenant.ada, tenant.betty)
+    tags.allow_v5_tags(tenant.ada)
+    [tag_id] = tags.tagged(
+        tenant.betty, tenant.resource, tags.common(key, is_shared=False)
+    ).values()
+    follows = metadata.shared(tenant.ada, tenant.betty, number=2)
+    assert metadata.expire(tenant.ada, key).status == 200
+    return sent(tenant.ada.client, name, body=[{"id": tag_id, **metadata.described(follows)}])
+
+
+@of("GET /metadata/upgrade/tags.json", "POST /metadata/upgrade/tags.json")
+def upgrade_tags(tenant, name):
+    """A tag of Betty's is in clear."""
+    key = metadata.shared(tenant.ada, tenant.betty)
+    [tag_id] = tags.tagged(tenant.betty, tenant.resource, "hers").values()
+    return sent(tenant.ada.client, name, body=[{"id": tag_id, **metadata.described(key)}])
+
+
+@of(
+    "GET /tags.json",
+    "POST /tags/{tag_or_resource_id}.json",
+    "POST /tags/{tag_or_resource_id}.json with a shared tag",
+    "PUT /tags/{tag_or_resource_id}.json",
+    "DELETE /tags/{tag_or_resource_id}.json",
+    "GET /resources.json?contain[tag]=1",
+)
+def tag_resources(tenant, name):
+    """The resource has a tag of Ada's, who adds one, or of Betty's, who renames or deletes it."""
+    who = tenant.betty if name.startswith(("PUT", "DELETE")) else tenant.ada
+    [tag_id] = tags.tagged(who, tenant.resource, "work").values()
+    ids = {"tag_or_resource_id": tenant.resource if name.startswith("POST") else tag_id}
+    slugs = ["work", "#team"] if name.endswith("shared tag") else ["work", "home"]
+    body = {"slug": "job"} if name.startswith("PUT") else {"tags": slugs}
+    has_body = name.startswith(("POST", "PUT"))
+    return sent(who.client, name, ids, body if has_body else None)
 
 
 @of(

@@ -1,0 +1,1 @@
+"""Tags: words at resources, personal and shared; who sets, renames and encrypts them."""
