@@ -149,6 +149,7 @@ LEFT_OUT = {
     "GroupsDelete.delete",
     "Share.share",
     "FoldersShare.share",
+    "ResourcesTagsAdd.addPost",
     "Share.dryRun",
 }
 """Actions whose body has no member that is always needed."""
