@@ -217,7 +217,7 @@ def _resources_in(
         return views.child_resource(seen)
 
     wanted = WantedResources(parents=_ids(page))
-    return resource_lists.search(actor, wanted, show, with_secrets=False)
+    return resource_lists.search(actor, wanted, show, are_whole=False)
 
 
 def _ids(page: Sequence[views.FolderJson]) -> frozenset[str]:

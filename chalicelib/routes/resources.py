@@ -80,12 +80,12 @@ _MEMBERS: dict[str, views.Contained] = {
 )
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
-    with_secrets = query.contains("secret")
     trees, tags = OwnTrees(actor), _tags(actor, query)
     secrets: dict[str, Undisclosed] = {}
     show = _shown(query, trees, secrets, tags)
     wanted = _wanted(query, tags)
-    found = resource_lists.search(actor, wanted, show, with_secrets=with_secrets)
+    are_whole = query.contains("secret") or (tags is not None and tags.has_own)
+    found = resource_lists.search(actor, wanted, show, are_whole=are_whole)
     page, pagination = paginate(item_views.in_order(found, query.order), query)
     _count_trees(page, trees)
     _add_tags(page, tags)

@@ -75,11 +75,11 @@ class SecretAttribute(Attribute[str | Withheld]):
 
 
 class ByPlace(LocalSecondaryIndex["Holding"]):  # type: ignore[no-untyped-call]
-    """All a user holds, in order of the folder it lies in, without the secrets."""
+    """All a user holds, in order of the folder it lies in, without the secrets and the tags."""
 
     class Meta:
         index_name = "by-place"
-        projection = IncludeProjection(["kind", "favorite_id", "favorite_created", "tags"])
+        projection = IncludeProjection(["kind", "favorite_id", "favorite_created"])
 
     user_id = UnicodeAttribute(hash_key=True)
     place = UnicodeAttribute(range_key=True)
@@ -147,12 +147,12 @@ class Holding(Dependent):
 
     @classmethod
     def whole(cls, user_id: UserId) -> list[HoldingRow]:
-        """All a user holds, with their secrets."""
+        """All a user holds, with their secrets and tags."""
         return cast(list[HoldingRow], reading.query(cls, user_id))
 
     @classmethod
     def outlines(cls, user_id: UserId, *, place: str | None = None) -> list[HoldingRow]:
-        """All a user holds, or what lies in one place, without the secrets."""
+        """All a user holds, or what lies in one place, without the secrets and the tags."""
         condition = None if place is None else cls.place == place
         index = ByPlace.Meta.index_name
         rows = reading.query(cls, user_id, index=index, range_condition=condition)

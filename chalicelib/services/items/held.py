@@ -28,14 +28,15 @@ def by_item(
     ids: Collection[str] | None,
     parents: Parents | None,
     *,
-    with_secrets: bool = False,
+    are_whole: bool = False,
 ) -> dict[str, HoldingRow]:
     """What the actor holds of a kind, also by changes of their groups yet to be carried out.
 
-    The groups are read for that: their rows tell of such a change.
+    The groups are read for that: their rows tell of such a change. Holdings that `are_whole` have
+    secrets and tags; what is asked for by identifier always is.
     """
     holdings, _ = reading.together(
-        partial(_by_item, actor.id, kind, ids, parents, with_secrets),
+        partial(_by_item, actor.id, kind, ids, parents, are_whole),
         partial(reading.read, map(Group.by_id, actor.groups)),
     )
     return holdings
@@ -46,12 +47,12 @@ def _by_item(
     kind: str,
     ids: Collection[str] | None,
     parents: Parents | None,
-    with_secrets: bool,  # noqa: FBT001
+    are_whole: bool,  # noqa: FBT001
 ) -> dict[str, HoldingRow]:
     wanted = None if parents is None else {each or ROOT for each in parents}
     return {
         row["item_id"]["S"]: row
-        for row in _holdings(user_id, ids, wanted, with_secrets)
+        for row in _holdings(user_id, ids, wanted, are_whole)
         if row["kind"]["S"] == kind and (wanted is None or row["place"]["S"] in wanted)
     }
 
@@ -60,12 +61,12 @@ def _holdings(
     user_id: UserId,
     ids: Collection[str] | None,
     wanted: set[str] | None,
-    with_secrets: bool,  # noqa: FBT001
+    are_whole: bool,  # noqa: FBT001
 ) -> Iterable[HoldingRow]:
     """Holdings that may be asked for, with the places that count."""
     if ids is not None:
         return places.settled_all(user_id, _of_items(user_id, ids))
-    if with_secrets:
+    if are_whole:
         return places.settled_whole(Holding.whole(user_id))
     if wanted is None or ROOT in wanted or len(wanted) > MOST_PLACES:
         return places.settled_whole(Holding.outlines(user_id))

@@ -50,14 +50,15 @@ def search(
     wanted: WantedResources,
     show: Callable[[SeenResource, HeldPermission], Shown],
     *,
-    with_secrets: bool,
+    are_whole: bool,
 ) -> list[Shown]:
     """Return what `show` makes of the resources the actor may see and asks for, in no order.
 
-    It gets each with the permission through which the actor may do most.
+    It gets each with the permission through which the actor may do most. Holdings that `are_whole`
+    have the secrets and the actor's own tags.
     """
     holdings = _marked(
-        held.by_item(actor, RESOURCE, wanted.ids, wanted.parents, with_secrets=with_secrets),
+        held.by_item(actor, RESOURCE, wanted.ids, wanted.parents, are_whole=are_whole),
         wanted.is_favorite,
     )
     holders = held.holders_of(actor)

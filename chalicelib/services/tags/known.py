@@ -87,6 +87,11 @@ class Shown:
         self._known = [read(actor)]
         self._noted: dict[str, frozenset[str]] = {}
 
+    @property
+    def has_own(self) -> bool:
+        """Whether any resource may have a tag of the actor's own, which their holdings tell."""
+        return bool(self._known[0].own.tags)
+
     def having_slug(self, slug: str) -> frozenset[str]:
         """The marks of the tags that are called so, however it is written."""
         wanted = slug.casefold()

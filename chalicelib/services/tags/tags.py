@@ -37,7 +37,7 @@ def index(actor: Actor) -> list[Tag]:
         actor,
         WantedResources(),
         lambda seen, _: seen.marks,
-        with_secrets=False,
+        are_whole=shown.has_own,
     )
     marks: frozenset[str] = frozenset().union(*found)
     shown.complete(marks)
