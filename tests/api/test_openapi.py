@@ -149,6 +149,7 @@ LEFT_OUT = {
     "Share.share",
     "FoldersShare.share",
     "Share.dryRun",
+    "ResourcesTagsAdd.addPost",
 }
 """Actions whose body has no member that is always needed."""
 
