@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.tags import SET, Tag
+from tests.support.faults.hooks import Around
 from tests.support.races.at_once import Ask
 from tests.support.world import groups, make, shares
 from tests.support.world.make import Somebody
@@ -17,6 +19,7 @@ from tests.support.world.tags import (
     allow_v5_tags,
     common,
     index,
+    listed,
     own,
     rename,
     slugs,
@@ -239,3 +242,33 @@ def test_a_user_is_deleted_while_their_tag_is_rotated(ada, betty, key, store, ra
 
     assert found == {(200, 200), (200, 404)}
     assert count(store) == 0
+
+
+class Between(Around):
+    """Asks something once, after the first query of tags has been answered."""
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask: Ask | None = ask
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        answer = send()
+        ask = self._ask
+        if ask and operation == "Query" and parameters["TableName"] == Tag.stored_as():
+            self._ask = None
+            assert ask().status == 200
+        return answer
+
+
+def test_who_reads_tags_sees_them_before_or_after_they_are_exchanged(ada, store):
+    """I13"""
+    resource_id = make.resource(ada)
+    tagged(ada, resource_id, "#before")
+    before = store.contents()
+    for read in (
+        lambda: slugs(ada, resource_id),
+        lambda: [row["slug"] for row in listed(ada, resource_id)],
+        lambda: [row["slug"] for row in index(ada)],
+    ):
+        store.put_back(before)
+        with Between(tagging(ada, resource_id, "#after")):
+            assert read() in (["#before"], ["#after"])
