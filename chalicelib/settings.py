@@ -38,6 +38,8 @@ class Settings:
     """Whether GET /auth/logout.json signs out, as the specification says."""
     healthcheck: bool
     """Whether GET /healthcheck.json answers, which it does to administrators alone."""
+    tags_are_read_only: bool
+    """Whether tags are shown, and not set, renamed or deleted."""
     cors_origins: frozenset[str]
     support_address: str
     mail_sender: str
@@ -65,6 +67,7 @@ class Settings:
             login_limit=int(env.get("LOGIN_LIMIT", "60")),
             get_logout=env.get("GET_LOGOUT", "on") != "off",
             healthcheck=env.get("HEALTHCHECK", "on") != "off",
+            tags_are_read_only=env.get("TAGS", "on") == "read-only",
             cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
             support_address=env.get("SUPPORT_ADDRESS", ""),
             mail_sender=env.get("MAIL_SENDER", ""),

@@ -101,8 +101,9 @@ def index(actor: Actor, query: Query) -> Reply:
 )
 def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJson:
     """Show a resource."""
+    tags = _tags(actor, query)
     seen = resources.view(actor, resource_id)
-    trees, tags = OwnTrees(actor), _tags(actor, query)
+    trees = OwnTrees(actor)
     secrets: dict[str, Undisclosed] = {}
     shown = _shown(query, trees, secrets, tags)(seen, _strongest(actor, seen))
     _count_trees([shown], trees)

@@ -4,8 +4,8 @@ A link to a tag is one of its marks: in the user's holding of the resource where
 own, in the resource where it is shared. A mark stays when a tag gets another identifier, and two
 tags that become one have the marks of both. A mark that no tag has means nothing.
 
-Beside the tags of an owner lies the row of their set: its version is raised with each slug that
-an owner gets, so that no slug is there twice.
+Beside the tags of an owner lies the row of their set: its version is raised with each tag that
+is made or renamed, so that no slug is there twice, and there are not too many.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
 from tests.support.wire.endpoints import ROUTES
-from tests.support.world import folders, make, metadata, people
+from tests.support.world import folders, make, metadata, people, tags
 
 FILTERS = {
     f"{route.path}: {name}": (route.path, name)
@@ -19,6 +19,7 @@ TELLS_BOTH_APART = {
     *("/resources.json: is-favorite", "/users.json: is-active"),
     *("/metadata/keys.json: deleted", "/metadata/keys.json: expired"),
     *("/metadata/upgrade/resources.json: is-shared", "/metadata/upgrade/folders.json: is-shared"),
+    "/metadata/upgrade/tags.json: is-shared",
 }
 """Where 0 asks for the others; everywhere else it counts as absent."""
 ONE = pytest.mark.parametrize("name", FILTERS)
@@ -44,6 +45,7 @@ def found(store, ada, betty, carol):
     assert ada.client.delete(key.path).status == 200
     folders.folder(ada)
     folders.shared(ada, betty)
+    tags.tagged(ada, own, "work", "#team")
 
     def ask(name, value=None):
         path, option = FILTERS[name]

@@ -19,7 +19,9 @@ OF_A_KIND = {
     "Claim": "owner",  # of a fingerprint, or of a group's name
     "Holding": "secret_",  # of an item with secrets
     "SessionKey": "parts",  # of an entry that has no data itself
+    "MetadataUse": "owner",  # of a tag
     "Setting": "value",  # of a document
+    "Tag": "marks",  # of a tag; a set has none
 }
 """How attributes begin that rows of a kind have always had, though not all rows of the table."""
 READS = sorted(name for name in REQUESTS if name.startswith("GET "))

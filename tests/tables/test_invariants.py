@@ -23,6 +23,7 @@ from chalicelib.tables.metadata_uses import MetadataUse
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.session_keys import SessionKey
 from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
+from chalicelib.tables.tags import Tag
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
 from integrity.invariants import violations
@@ -139,6 +140,14 @@ def _described(tenant, key_id, *, noted=True):
     tenant.change(tenant.resource(), name=None, **metadata)
     if noted:
         _use(key_id, tenant.shared).save()
+
+
+def _tag(tenant, *, noted=True, **values):
+    usual = {"owner": tenant.ada.id, "slug": "x", "marks": {new_id()}, "links": 1}
+    tag = Tag(id=new_id(), **usual | values)
+    tag.save()
+    if noted and tag.use:
+        tag.use.save()
 
 
 def _copy(key_id, user_id):
@@ -319,6 +328,24 @@ BREACHES = {
         lambda t: _described(t, _saved(_shared_key()), noted=False),
     ),
     "it is noted what nothing is for": ("I7", lambda t: _use(new_id(), t.shared).save()),
+    "it is not noted that a tag is in clear": ("I7", lambda t: _tag(t, noted=False)),
+    "a tag is for no metadata key": (
+        "I7",
+        lambda t: _tag(t, metadata="m", metadata_key_id=new_id(), metadata_key_type=SHARED_KEY),
+    ),
+    "a tag is of nobody": ("I9", lambda t: _tag(t, owner=new_id())),
+    "a tag has neither slug nor metadata": ("I13", lambda t: _tag(t, slug=None)),
+    "a tag has both": ("I13", lambda t: _tag(t, slug="x", metadata="m", metadata_key_id="k")),
+    "a personal tag is called as a shared one": ("I13", lambda t: _tag(t, slug="#x")),
+    "two tags have one slug": ("I10", lambda t: [_tag(t), _tag(t)]),
+    "two tags have one mark": ("I10", lambda t: [_tag(t, marks={"m"}), _tag(t, marks={"m"})]),
+    "a tag has more links than it counts": (
+        "I13",
+        lambda t: [
+            _tag(t, owner=t.betty.id, marks={"a", "b"}),
+            t.change(t.holding(), tags={"a", "b"}),
+        ],
+    ),
     "a copy is of a deleted metadata key": ("I7", lambda t: _copy(_gone_key(), t.ada.id).save()),
     "a copy is of nobody": ("I9", lambda _: _copy(_saved(_shared_key()), new_id()).save()),
     "a user does not know of their copy": (

@@ -9,12 +9,19 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from chalicelib.bodies.tags import INVALID_TAGS
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.services.items.resources import SeenResource
+from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.storage.values import Texts
 from chalicelib.tables.tags import SET, SHARED, Tag
+
+MOST_OWNED = 2_000
+"""Tags of one owner, of whom all are read for a list."""
+_TOO_MANY = {"tags": {"hasAtMost": f"There should be at most {MOST_OWNED} different tags."}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +48,13 @@ class Owned:
         """The tags that have one of these marks."""
         return [tag for tag in self.tags if not tag.marks.isdisjoint(marks)]
 
+    def require_room(self, more: int) -> None:
+        """Refuse so many more tags where the owner would have too many to read at once."""
+        if len(self.tags) + more > MOST_OWNED:
+            raise Invalid(INVALID_TAGS, _TOO_MANY)
+
     def raise_version(self, tx: Transaction) -> None:
-        """Hold that nobody gave a slug to a tag of this owner since they were read."""
+        """Hold that nobody made or renamed a tag of this owner since they were read."""
         tx.update(Tag.set_of(self.owner), Tag.version.add(1), provided=Tag.is_set_at(self.version))
 
 
@@ -63,6 +75,12 @@ class Known:
 
     def marked(self, marks: Collection[str]) -> list[Tag]:
         return [*self.own.marked(marks), *self.shared.marked(marks)]
+
+
+def require_writable() -> None:
+    """Refuse where whoever runs the service has tags shown only."""
+    if settings.tags_are_read_only:
+        raise Forbidden("The tags plugin is in read-only mode.")
 
 
 def read(actor: Actor) -> Known:

@@ -69,6 +69,7 @@ def tag(actor: Actor, resource_id: ResourceId, draft: Draft[TagsBody]) -> list[T
     is not there, none is removed that something links to, and no slug is there twice. Only who
     owns the resource changes which shared tags it has. Nothing else about it changes.
     """
+    known.require_writable()
     user = User.by_id(actor.id)
     rows = reading.read([user, *metadata_settings.KEYS])
     there = known.read(actor)
@@ -165,7 +166,8 @@ def _made(actor: Actor, entry: str | NewTag, keys: Encryption) -> Tag:
 def _write(tx: Transaction, plan: _Plan, there: Known, loaded: Loaded) -> None:
     made = [tag for tag in plan.wanted if tag.id in plan.new]
     for owned in (there.own, there.shared):
-        if any(tag.owner == owned.owner and tag.slug for tag in made):
+        if more := sum(tag.owner == owned.owner for tag in made):
+            owned.require_room(more)
             owned.raise_version(tx)
     for tag in made:
         tx.create(tag)

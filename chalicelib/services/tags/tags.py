@@ -46,6 +46,7 @@ def index(actor: Actor) -> list[Tag]:
 
 def update(actor: Actor, tag_id: TagId, draft: Draft[Any]) -> Tag:
     """Give a tag of the actor's another slug, or metadata; return it as it is then."""
+    known.require_writable()
     there = known.read(actor)
     tag = _own(there, tag_id, _NO_UPDATE_OF_SHARED)
     if draft.members.get("slug") is None and draft.members.get("metadata") is not None:
@@ -55,6 +56,7 @@ def update(actor: Actor, tag_id: TagId, draft: Draft[Any]) -> Tag:
 
 def delete(actor: Actor, tag_id: TagId) -> None:
     """Delete a tag of the actor's; what links to it means nothing from now on."""
+    known.require_writable()
     tag = _own(known.read(actor), tag_id, _NO_DELETION_OF_SHARED)
     with Transaction() as tx:
         tx.delete(tag.key, provided=tag.has_same_content())

@@ -9,8 +9,9 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.storage import writing
 from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.tags import SET, Tag
+from chalicelib.tables.tags import SET, SHARED, Tag
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import groups, make, shares
@@ -202,6 +203,18 @@ def test_forty_tags_are_set_and_exchanged_in_parts(ada):
     assert_refused(response, 400, "This is too much for one request; please send it in several.")
     tagged(ada, resource_id)
     assert tagged(ada, resource_id, *others).keys() == {*others}
+
+
+def test_an_owner_of_tags_has_at_most_two_thousand(ada):
+    resource_id = make.resource(ada)
+    writing.put_all(Tag.new(SHARED, f"#{number}") for number in range(1_999))
+    assert tag(ada, resource_id, "#one more").status == 200
+
+    response = tag(ada, resource_id, "#one more", "#another")
+
+    assert (response.status, response.message) == (400, INVALID_TAGS)
+    assert [*response.body["tags"]] == ["hasAtMost"]
+    assert tag(ada, resource_id, "#one more", "#5", "personal").status == 200
 
 
 def test_a_resource_that_the_caller_may_not_see(ada, betty):

@@ -410,6 +410,13 @@ def test_tags_in_clear_are_upgraded(ada, betty, store):
     assert again.status == 404
 
 
+def test_tags_in_clear_are_no_folders(ada):
+    """Both are noted in one place."""
+    tagged(ada, make.resource(ada), "work")
+
+    assert ada.client.get("/metadata/upgrade/folders.json").body == []
+
+
 def test_refusals_of_an_upgrade(ada, betty):
     shared(ada, betty)
     [tag_id] = tagged(betty, make.resource(betty), "hers").values()
