@@ -658,5 +658,5 @@ def upgrade_metadata(tenant, name):
     """What both have is named in clear."""
     key = metadata.shared(tenant.ada, tenant.betty)
     folders.folder(tenant.ada)
-    [row] = tenant.ada.client.get(name.split()[1]).body
+    row, *_ = tenant.ada.client.get(name.split()[1]).body
     return sent(tenant.ada.client, name, body=[{**row, **metadata.described(key)}])
