@@ -207,6 +207,7 @@ boolean = Rule(
     lambda value: isinstance(value, int | str) and value in _BOOLEANS,
     gives=bool,
     canonical=_BOOLEANS.__getitem__,
+    schema={"type": ["boolean", "integer", "string"], "enum": [True, False, 1, 0, "1", "0"]},
 )
 
 

@@ -59,7 +59,7 @@ _unshared = Rule(
     "isRevisionsSharingAllowed",
     "The {field} is not enabled by the administrator.",
     lambda value: value is False,
-    schema={"const": False},
+    schema={"enum": [False, 0, "0"]},
 )
 
 

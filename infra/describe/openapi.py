@@ -328,13 +328,14 @@ def _envelopes() -> dict[str, Schema]:
     """What answers have in common."""
     errors = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Errors"}}
     sentence = {"type": "string", "description": "What rule the field breaks."}
-    first = {"type": "array", "items": errors, "maxItems": 1}
+    entry = {"type": "array", "items": sentence, "minItems": 1}
+    first = {"type": "array", "items": {"anyOf": [errors, entry]}, "maxItems": 1}
     body = {"anyOf": [{"type": "string", "const": ""}, {"type": "null"}, errors, first]}
     return {
         "Header": _header({}),
         "PaginatedHeader": _header({"pagination": _pagination()}),
         "Refusal": _envelope(body, is_paginated=False),
-        "Errors": {"anyOf": [sentence, errors]},
+        "Errors": {"anyOf": [sentence, entry, errors]},
     }
 
 

@@ -151,10 +151,15 @@ def _merged(schema: Schema, more: Mapping[str, Any]) -> Schema:
     more = dict(more)
     is_nullable = "null" in (schema.get("type") or ())
     if is_nullable and "type" in more:
-        del more["type"]
+        more["type"] = [*_types(more), "null"]
     if is_nullable and "enum" in more:
         more["enum"] = [*more["enum"], None]
     return {**schema, **more}
+
+
+def _types(schema: Schema) -> list[str]:
+    named = schema["type"]
+    return [named] if isinstance(named, str) else named
 
 
 def _not_empty(schema: Schema) -> Schema:
