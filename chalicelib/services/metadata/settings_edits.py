@@ -21,6 +21,7 @@ from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.services.metadata import metadata_keys, metadata_settings, private_keys
 from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.metadata_keys import MetadataKey
@@ -35,10 +36,11 @@ _NO_COPIES = "The server's copies of the metadata keys could not be validated."
 def save_types(actor: Actor, draft: Draft[TypesSettings]) -> TypesSettings:
     """Say which formats may be created; v5 only while there is an active key."""
     settings = read_types_settings(draft)
+    stored = reading.read(metadata_settings.KEYS)
     with Transaction() as tx:
         if _allows_v5(settings):
             metadata_keys.require_active(tx, Invalid(_NO_KEY))
-        _save(tx, actor, METADATA_TYPES, asdict(settings))
+        _save(tx, actor, METADATA_TYPES, asdict(settings), stored)
     return settings
 
 
@@ -46,17 +48,16 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
     """Say whose keys metadata may be for, and whether the server gets copies of shared ones.
 
     With zero knowledge all the server's copies go. Who ends it sends them again, of which those
-    are stored that the server does not have.
+    are stored that the server does not have. Whether it ends is said by the settings as they were
+    read, which the write requires.
     """
     require_something(draft)
-    settings = draft.read(INVALID_SETTINGS)
-    ends = metadata_settings.read().keys.zero_knowledge_key_share and not (
-        settings.zero_knowledge_key_share
-    )
-    copies = _server_copies(draft) if ends else []
+    settings, stored = draft.read(INVALID_SETTINGS), reading.read(metadata_settings.KEYS)
+    was_zero = metadata_settings.of(stored).keys.zero_knowledge_key_share
+    copies = _server_copies(draft) if was_zero and not settings.zero_knowledge_key_share else []
     keys = _read_keys(copies)
     with Transaction() as tx:
-        _save(tx, actor, METADATA_KEYS, asdict(settings))
+        _save(tx, actor, METADATA_KEYS, asdict(settings), stored)
         for key in keys.values():
             tx.require(key.is_unchanged())
         for copy in copies:
@@ -66,10 +67,11 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
     return settings
 
 
-def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any]) -> None:
-    stored = reading.read([Setting.named(name)]).find(Setting, name)
+def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any], stored: Rows) -> None:
+    """Write a document in place of the one that was read."""
+    as_it_was = as_read(stored.find(Setting, name))
     tx.require(User.is_administrator(actor.id, clock.now()))
-    tx.update(Setting.named(name), *Setting.says(value, actor.id), provided=as_read(stored))
+    tx.update(Setting.named(name), *Setting.says(value, actor.id), provided=as_it_was)
     tx.create(ActionLog.of(name, "MetadataSettings.updated", actor.id, actor.caller))
 
 
