@@ -207,25 +207,34 @@ Id = Annotated[str, absent_is_empty, not_empty, uuid]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rotation:
-    """The metadata of one item for another shared key, and the change it was read after."""
-
-    id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
-    metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, only_shared]
-    modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
-    modified_by: Id
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class Upgrade:
-    """The metadata in place of the names of one item, and the change it was read after."""
+class TagUpgrade:
+    """Metadata in place of what names a tag in clear."""
 
     id: Id
     metadata: Annotated[str, absent_is_empty, not_empty, scalar]
     metadata_key_id: Id
     metadata_key_type: Annotated[str, absent_is_empty, not_empty, scalar]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TagRotation(TagUpgrade):
+    """The metadata of a tag for another shared key."""
+
+    metadata_key_type: Annotated[str, absent_is_empty, not_empty, only_shared]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Upgrade(TagUpgrade):
+    """The same of an item, with the last change that the client has read of it."""
+
+    modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
+    modified_by: Id
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rotation(TagRotation):
+    """The same of an item, with the last change that the client has read of it."""
+
     modified: Annotated[datetime, absent_is_empty, not_empty, _moment]
     modified_by: Id
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, refused_each
-from chalicelib.bodies.metadata import Id, TypesSettings, only_shared, scalar
+from chalicelib.bodies.metadata import TypesSettings, scalar
 from chalicelib.bodies.openpgp import message_length, parsable_metadata
 from chalicelib.bodies.rules import (
     absent_is_empty,
@@ -97,26 +97,6 @@ class V5TagEdit:
     metadata_key_type: Annotated[str, absent_is_empty, in_list("user_key", "shared_key")]
     is_shared: Annotated[bool, absent_is_empty, not_empty, boolean]
     metadata_key_id: Annotated[str | None, uuid] = None
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TagRotation:
-    """The metadata of a tag for another shared key."""
-
-    id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
-    metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, only_shared]
-
-
-@dataclass(frozen=True, slots=True, repr=False)
-class TagUpgrade:
-    """The metadata of a tag in place of its slug."""
-
-    id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
-    metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, scalar]
 
 
 Entry = str | KnownTag | NewTag

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import Rotation, Upgrade
-from chalicelib.bodies.tags import TagRotation, TagUpgrade
+from chalicelib.bodies.metadata import Rotation, TagRotation, TagUpgrade, Upgrade
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.items import metadata_rotation, metadata_upgrades
 from chalicelib.services.items.metadata_batches import FOLDERS, RESOURCES
 from chalicelib.services.items.waiting import PAGE, Waiting
 from chalicelib.services.tags import batches
-from chalicelib.services.tags.batches import WaitingTags
+from chalicelib.tables.items import Item
 from chalicelib.tables.tags import Tag
 from chalicelib.views import metadata_batches as views
 from chalicelib.views import tags as tag_views
@@ -194,13 +193,13 @@ def upgrade_tags(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     return index_tags_in_clear(query)
 
 
-def _tags(waiting: WaitingTags, view: Callable[[Tag], Any], query: Query) -> Reply:
+def _tags(waiting: Waiting[Tag], view: Callable[[Tag], Any], query: Query) -> Reply:
     pagination = Pagination(waiting.total, 1, query.limit)
-    return Reply([view(tag) for tag in waiting.tags], pagination=pagination)
+    return Reply([view(tag) for tag in waiting.found], pagination=pagination)
 
 
-def _reply(waiting: Waiting, query: Query) -> Reply:
+def _reply(waiting: Waiting[Item], query: Query) -> Reply:
     """The first page of what is left, whichever page was asked for."""
     with_permissions = query.contains("permissions")
-    shown = [views.shown(item, with_permissions=with_permissions) for item in waiting.items]
+    shown = [views.shown(item, with_permissions=with_permissions) for item in waiting.found]
     return Reply(shown, pagination=Pagination(waiting.total, 1, query.limit))

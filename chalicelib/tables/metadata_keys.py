@@ -12,6 +12,7 @@ from pynamodb.expressions.condition import Condition
 
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Text, Texts
@@ -78,6 +79,16 @@ class MetadataKey(Versioned, Typed[MetadataKeyRow]):
     @classmethod
     def every(cls) -> list[MetadataKey]:
         return [cls.of_row(row) for row in cls.every_row()]
+
+    @classmethod
+    def expired_ids(cls) -> list[str]:
+        """The keys that items wait to be rotated from: expired, and not deleted."""
+        return [key.id for key in cls.every() if key.is_expired and not key.is_deleted]
+
+    @classmethod
+    def find(cls, rows: Rows, key_id: str) -> MetadataKey | None:
+        """A key, if it is among rows that were read."""
+        return rows.find(cls, SHARED_KEY, key_id)
 
     @classmethod
     def may_be_used(cls, key_id: str) -> Check:

@@ -45,7 +45,6 @@ MOST_ENTRIES = 200
 _TOO_MANY = f"A request may have at most {MOST_ENTRIES} of these entries."
 _NO_OBJECT = "Each entry should be an object."
 _NO_ID = "Each entry should have a valid id."
-_SEVERAL = {"isSharedMetadataKeyUniqueActive": "More than one shared metadata key is active."}
 
 Entry = Rotation | Upgrade
 
@@ -187,8 +186,7 @@ def _changed(actor: Actor, kind: Kind, task: Task, read: _Read, known: Known) ->
     key = _key_of(read.item, body, known)
     settings = metadata_settings.of(known.rows).keys
     errors |= item_metadata.errors(body, key, settings, kind.words, shared_item=read.item)
-    if body.metadata_key_type == SHARED_KEY and sum(k.is_active for k in known.keys.values()) > 1:
-        errors = resource_rules.merged(errors, {"metadata_key_id": _SEVERAL})
+    errors = item_metadata.errors_beside(errors, body.metadata_key_type, known.keys.values())
     if errors:
         raise refused_at(_not_updated(kind), read.position, errors)
     for name in _METADATA:

@@ -12,7 +12,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.services.items import metadata_batches
 from chalicelib.services.items.metadata_batches import Kind, Known, Task
-from chalicelib.services.items.waiting import Waiting, confirmed
+from chalicelib.services.items.waiting import Waiting, first_items
 from chalicelib.storage import reading
 from chalicelib.tables.items import Item, key_of
 from chalicelib.tables.metadata_keys import MetadataKey
@@ -23,13 +23,13 @@ _NOT_EXPIRED = {"expired": {"_empty": "The metadata key of the item should be ex
 _DELETED = {"deleted": {"metadata_key_deleted": "The metadata key of the item is deleted."}}
 
 
-def waiting(kind: Kind) -> Waiting:
+def waiting(kind: Kind) -> Waiting[Item]:
     """Return the first items that are encrypted to an expired key, and how many there are."""
-    expired = [key.id for key in MetadataKey.every() if key.is_expired and not key.is_deleted]
-    uses = reading.together(*(partial(MetadataUse.of_key, key_id) for key_id in expired))
-    ids = {row["item_id"]["S"] for each in uses for row in each if row["kind"]["S"] == kind.noted}
+    expired = MetadataKey.expired_ids()
+    uses = reading.together(*(partial(MetadataUse.of_kind, id_, kind.noted) for id_ in expired))
+    ids = {row["item_id"]["S"] for each in uses for row in each}
     keys = [key_of(kind.noted, item_id) for item_id in sorted(ids)]
-    return confirmed(keys, lambda item: getattr(item, "metadata_key_id", None) in expired)
+    return first_items(keys, lambda item: getattr(item, "metadata_key_id", None) in expired)
 
 
 def rotate(actor: Actor, kind: Kind, draft: Draft[Any]) -> None:

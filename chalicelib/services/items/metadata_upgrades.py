@@ -14,7 +14,7 @@ from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import FolderId, ResourceId, ResourceTypeId
 from chalicelib.services.items import metadata_batches
 from chalicelib.services.items.metadata_batches import FOLDERS, Kind, Known, Task
-from chalicelib.services.items.waiting import Waiting, confirmed
+from chalicelib.services.items.waiting import Waiting, first_items
 from chalicelib.services.metadata.item_metadata import USER_KEY, is_private
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
@@ -31,7 +31,7 @@ _V5_OF = {
 }
 
 
-def waiting(kind: Kind, is_shared: bool | None) -> Waiting:  # noqa: FBT001
+def waiting(kind: Kind, is_shared: bool | None) -> Waiting[Item]:  # noqa: FBT001
     """Return the first items that are named in clear, and how many there are.
 
     Those that are shared, or those that one user alone has, where that is asked for: then all
@@ -42,7 +42,7 @@ def waiting(kind: Kind, is_shared: bool | None) -> Waiting:  # noqa: FBT001
         return not _is_v5(item) and is_shared in (None, not is_private(item))
 
     keys = _folders() if kind is FOLDERS else _resources()
-    return confirmed(keys, is_waiting, all_of_them=is_shared is not None)
+    return first_items(keys, is_waiting, all_of_them=is_shared is not None)
 
 
 def upgrade(actor: Actor, kind: Kind, draft: Draft[Any]) -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import V5Folder, V5NewFolder
-from chalicelib.bodies.metadata import KeysSettings, Redescription
+from chalicelib.bodies.metadata import KeysSettings, Redescription, TagUpgrade
 from chalicelib.bodies.resources import V5Creation, V5Update
-from chalicelib.bodies.tags import NewTag, TagRotation, TagUpgrade, V5TagEdit
+from chalicelib.bodies.tags import NewTag, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import read_message
 from chalicelib.domain.errors import FieldErrors
@@ -25,15 +25,7 @@ from chalicelib.tables.metadata_uses import MetadataUse
 
 USER_KEY = "user_key"
 Described = (
-    V5Creation
-    | V5Update
-    | V5Folder
-    | V5NewFolder
-    | Redescription
-    | NewTag
-    | V5TagEdit
-    | TagRotation
-    | TagUpgrade
+    V5Creation | V5Update | V5Folder | V5NewFolder | Redescription | NewTag | V5TagEdit | TagUpgrade
 )
 Named = Gpgkey | MetadataKey
 _NOT_ALLOWED = {
@@ -41,6 +33,7 @@ _NOT_ALLOWED = {
         "The settings selected by your administrator prevent from using that key type."
     )
 }
+_SEVERAL = {"isSharedMetadataKeyUniqueActive": "More than one shared metadata key is active."}
 _EXPIRED = {"isMetadataKeyNotExpired": "The metadata key is marked as expired."}
 
 
@@ -88,7 +81,7 @@ def keys_named(actor: Actor, draft: Draft[Any]) -> list[Key]:
 def named_key(actor: Actor, body: Described, rows: Rows) -> Named | None:
     """The key that a body names, if it is the actor's own or a shared one."""
     if body.metadata_key_type == SHARED_KEY:
-        return rows.find(MetadataKey, SHARED_KEY, body.metadata_key_id)
+        return MetadataKey.find(rows, str(body.metadata_key_id))
     if actor.gpgkey_id is None or body.metadata_key_id != actor.gpgkey_id:
         return None
     return rows.find(Gpgkey, actor.gpgkey_id)
@@ -120,6 +113,15 @@ def errors(
     if not is_for(body.metadata, key):
         found["metadata"] = words.for_another
     return found
+
+
+def errors_beside(
+    found: Mapping[str, FieldErrors], key_type: str, shared: Iterable[MetadataKey]
+) -> dict[str, FieldErrors]:
+    """The same, and that there is one shared key alone, where metadata are for a shared one."""
+    if key_type != SHARED_KEY or sum(key.is_active for key in shared) <= 1:
+        return dict(found)
+    return {**found, "metadata_key_id": {**found.get("metadata_key_id", {}), **_SEVERAL}}
 
 
 def hold_key(tx: Transaction, item: Item, stored: Item | None = None) -> None:

@@ -18,7 +18,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.operations import Change
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.metadata_keys import MOST_ACTIVE, MetadataKey
+from chalicelib.tables.metadata_keys import MOST_ACTIVE, SHARED_KEY, MetadataKey
 from chalicelib.tables.users import User
 
 NOT_SAVED = "The metadata key could not be saved."
@@ -142,7 +142,7 @@ def _read_expiry(draft: Draft[Expiry]) -> Expiry:
 
 def _new_key(actor: Actor, key_id: str, body: NewMetadataKey, facts: KeyFacts) -> MetadataKey:
     now = clock.now()
-    key = MetadataKey(*MetadataKey.by_id(key_id)[1:])
+    key = MetadataKey(SHARED_KEY, key_id)
     key.fingerprint, key.armored_key = body.fingerprint, body.armored_key
     key.encryption_key_ids = set(facts.encryption_key_ids)
     key.created = key.modified = now

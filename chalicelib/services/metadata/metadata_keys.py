@@ -105,9 +105,7 @@ def require_active(tx: Transaction, refusal: Invalid) -> None:
 
 def fetch(key_id: MetadataKeyId) -> MetadataKey:
     """Return a key, a deleted one too."""
-    key = reading.read([MetadataKey.by_id(key_id)]).find(
-        MetadataKey, *MetadataKey.by_id(key_id)[1:]
-    )
+    key = MetadataKey.find(reading.read([MetadataKey.by_id(key_id)]), key_id)
     if key is None:
         raise NotFound(MISSING)
     return key

@@ -279,7 +279,7 @@ def keys_of(copies: Iterable[Copy]) -> dict[str, MetadataKey]:
     """The keys of copies, as far as they exist and are not deleted."""
     ids = dict.fromkeys(copy.metadata_key_id for copy in copies)
     rows = reading.read(map(MetadataKey.by_id, ids))
-    found = ((id_, rows.find(MetadataKey, *MetadataKey.by_id(id_)[1:])) for id_ in ids)
+    found = ((id_, MetadataKey.find(rows, id_)) for id_ in ids)
     return {key_id: key for key_id, key in found if key is not None and not key.is_deleted}
 
 

@@ -8,28 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import refused_at
-from chalicelib.bodies.metadata import EMPTY
-from chalicelib.bodies.tags import TagMetadata, TagRotation, TagUpgrade
+from chalicelib.bodies.metadata import EMPTY, TagRotation, TagUpgrade
+from chalicelib.bodies.tags import TagMetadata
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.services.items.metadata_batches import read_sent
-from chalicelib.services.items.waiting import PAGE
-from chalicelib.services.metadata import key_set, metadata_settings
+from chalicelib.services.items.waiting import Waiting, first_of
+from chalicelib.services.metadata import key_set, metadata_settings, recipients
 from chalicelib.services.tags import encryption
 from chalicelib.services.tags.encryption import Encryption
 from chalicelib.storage import reading
-from chalicelib.storage.base import in_chunks
 from chalicelib.storage.operations import TOO_MUCH
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.metadata_keys import MetadataKey
 from chalicelib.tables.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
 from chalicelib.tables.settings import Setting
@@ -39,13 +37,6 @@ from chalicelib.tables.users import User
 _NOT_UPDATED = "The tag metadata could not be updated."
 
 Entry = TagRotation | TagUpgrade
-
-
-class WaitingTags(NamedTuple):
-    """The first of the tags that wait, and how many do."""
-
-    tags: Sequence[Tag]
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +54,14 @@ class _Read:
         return self.tag.encrypted(entry.metadata, entry.metadata_key_id, entry.metadata_key_type)
 
 
-def to_rotate() -> WaitingTags:
+def to_rotate() -> Waiting[Tag]:
     """Return the first tags that are encrypted to an expired key, and how many there are."""
-    return _waiting([use for key_id in _expired() for use in MetadataUse.of_kind(key_id, KIND)])
+    return _waiting(
+        [use for key_id in MetadataKey.expired_ids() for use in MetadataUse.of_kind(key_id, KIND)]
+    )
 
 
-def to_upgrade(is_shared: bool | None) -> WaitingTags:  # noqa: FBT001
+def to_upgrade(is_shared: bool | None) -> Waiting[Tag]:  # noqa: FBT001
     """Return the first tags in clear: all, those that everybody shares, or the others."""
     uses = MetadataUse.of_kind(CLEAR, KIND)
     wanted = [use for use in uses if is_shared in (None, use["owner"]["S"] == SHARED)]
@@ -77,7 +70,7 @@ def to_upgrade(is_shared: bool | None) -> WaitingTags:  # noqa: FBT001
 
 def rotate(actor: Actor, draft: Draft[Any]) -> None:
     """Write a batch of tags that are encrypted to another shared key now."""
-    _apply(actor, TagRotation, "rotated", _expired, draft)
+    _apply(actor, TagRotation, "rotated", MetadataKey.expired_ids, draft)
 
 
 def upgrade(actor: Actor, draft: Draft[Any]) -> None:
@@ -85,21 +78,10 @@ def upgrade(actor: Actor, draft: Draft[Any]) -> None:
     _apply(actor, TagUpgrade, "upgraded", lambda: [CLEAR], draft)
 
 
-def _expired() -> list[str]:
-    return [key.id for key in MetadataKey.every() if key.is_expired and not key.is_deleted]
-
-
-def _waiting(uses: Sequence[MetadataUseRow]) -> WaitingTags:
-    """The first tags that are noted so still; the rest is counted as it was found."""
-    found: list[Tag] = []
-    looked_at = 0
+def _waiting(uses: Sequence[MetadataUseRow]) -> Waiting[Tag]:
+    """The first tags that are noted so still."""
     in_order = sorted(uses, key=lambda use: use["item_id"]["S"])
-    for page in in_chunks(in_order, reading.BATCH // 2):
-        if len(found) >= PAGE:
-            break
-        found += _noted(page)[0]
-        looked_at += len(page)
-    return WaitingTags(found[:PAGE], len(found) + len(uses) - looked_at)
+    return first_of(in_order, lambda page: _noted(page)[0], at_once=reading.BATCH // 2)
 
 
 def _noted(uses: Sequence[MetadataUseRow]) -> tuple[list[Tag], Rows]:
@@ -162,7 +144,8 @@ def _entries(
     """Entries that are whole, of tags that there are, each once."""
     settings = metadata_settings.read().keys
     shared = {key.id: key for key in MetadataKey.every()}
-    gpgkeys = _gpgkeys(tags.values(), owners)
+    users = [owners.find(User, tag.owner) for tag in tags.values() if not tag.is_shared]
+    gpgkeys = recipients.keys_of(user for user in users if user)
     read: list[_Read] = []
     for position, members in enumerate(sent):
         tag = tags.get(members["id"])
@@ -177,15 +160,6 @@ def _entries(
     if len({each.tag.id for each in read}) < len(read):
         raise Conflict("The tag was changed meanwhile: it is sent twice.")
     return read
-
-
-def _gpgkeys(tags: Iterable[Tag], owners: Rows) -> dict[str, Gpgkey]:
-    """The keys of those who have tags of their own."""
-    users = [owners.find(User, tag.owner) for tag in tags if not tag.is_shared]
-    ids = {user.id: str(user.gpgkey_id) for user in users if user and user.gpgkey_id}
-    rows = reading.read(map(Gpgkey.by_id, ids.values()))
-    found = ((user_id, rows.find(Gpgkey, key_id)) for user_id, key_id in ids.items())
-    return {user_id: gpgkey for user_id, gpgkey in found if gpgkey}
 
 
 def _require_storable(read: Sequence[_Read]) -> None:

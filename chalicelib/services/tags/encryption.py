@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from chalicelib.bodies.entries import refused_each
-from chalicelib.bodies.metadata import KeysSettings
-from chalicelib.bodies.tags import NewTag, TagRotation, TagUpgrade, V5TagEdit
+from chalicelib.bodies.metadata import KeysSettings, TagUpgrade
+from chalicelib.bodies.tags import NewTag, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.services.metadata import item_metadata, key_set
@@ -20,13 +20,12 @@ from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tags import Tag
 
-Described = NewTag | V5TagEdit | TagRotation | TagUpgrade
+Described = NewTag | V5TagEdit | TagUpgrade
 WORDS = Words(
     {"metadata_key_exists": "The metadata key does not exist."},
     {"isValidEncryptedMetadata": "The tag metadata provided cannot be decrypted."},
     {},
 )
-_SEVERAL = {"isSharedMetadataKeyUniqueActive": "More than one shared metadata key is active."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +42,7 @@ class Encryption:
         """What is wrong with the metadata of a tag."""
         named = self._with_key(body)
         found = item_metadata.errors(named, self._key(named), self.settings, WORDS)
-        active = sum(key.is_active for key in self.shared.values())
-        if body.metadata_key_type == SHARED_KEY and active > 1:
-            said = found.get("metadata_key_id", {})
-            found["metadata_key_id"] = {**said, **_SEVERAL}
-        return found
+        return item_metadata.errors_beside(found, body.metadata_key_type, self.shared.values())
 
     def require_usable(self, entries: Mapping[int, str | NewTag], message: str) -> None:
         """Refuse new tags, by position, whose metadata are for no key they may be for."""
