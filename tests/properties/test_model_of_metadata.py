@@ -25,7 +25,7 @@ from tests.support.environment import ENGINE
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
-from tests.support.world import make
+from tests.support.world import folders, make, shares
 from tests.support.world.make import Somebody
 from tests.support.world.metadata import (
     KEYS,
@@ -68,13 +68,14 @@ class Known:
 
 @dataclass
 class Item:
-    """An item of one user: for a shared key, for their own, or in clear."""
+    """An item of its owner and of whom they share it with: for a shared key, or in clear."""
 
     kind: str
     owner: str
     row: Any
     number: int | None
     text: str
+    readers: set[str] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,24 @@ class Organisation(RuleBasedStateMachine):
             assert self.who(item.owner).client.delete(where).status == 200
             del self.items[item.row["id"]]
 
+    @rule(luck=LUCK, user=USERS)
+    def share(self, luck: int, user: str) -> None:
+        """The item is given to a user, or taken from them where they have it."""
+        item = self._some(luck)
+        if item is None or user == item.owner:
+            return
+        id_, owner, other = item.row["id"], self.who(item.owner), self.who(user)
+        if item.kind == "folders":
+            taken = folders.taking(id_, other) if user in item.readers else shares.add(other)
+            response = folders.share(owner, id_, taken)
+        elif user in item.readers:
+            response = shares.share(owner, id_, [shares.remove(id_, other)])
+        else:
+            secret = {"user_id": other.id, "data": v4()["secrets"][0]["data"]}
+            response = shares.share(owner, id_, [shares.add(other)], [secret])
+        assert response.status == 200, response.json
+        item.readers ^= {user}
+
     @precondition(lambda self: self.active())
     @rule(kind=KINDS)
     def rotate(self, kind: str) -> None:
@@ -229,16 +248,23 @@ class Organisation(RuleBasedStateMachine):
                     id_ for id_, each in self.items.items() if each.kind == kind and is_wanted(each)
                 }
                 assert {row["id"] for row in self._listed(name, kind)} == expected
+            shared = {id_ for id_ in expected if self.items[id_].readers}
+            query = "?filter[is-shared]=true"
+            assert {row["id"] for row in self._listed("upgrade", kind, query)} == shared
         self._everybody_reads()
 
     def _everybody_reads(self) -> None:
-        """Nothing is lost: each item says what was written last."""
+        """Nothing is lost: each item says what was written last, to all who have it, and them."""
         for id_, item in self.items.items():
-            shown = self.who(item.owner).client.get(f"/{item.kind}/{id_}.json").body
-            if item.number is not None:
-                assert opened(self.keys[item.number].key, shown["metadata"]) == item.text
-            else:
-                assert shown["name"] == item.text
+            for name in NAMES:
+                answer = self.who(name).client.get(f"/{item.kind}/{id_}.json")
+                if name not in {item.owner, *item.readers}:
+                    assert answer.status == 404
+                elif item.number is not None:
+                    key = self.keys[item.number].key
+                    assert opened(key, answer.body["metadata"]) == item.text
+                else:
+                    assert answer.body["name"] == item.text
 
     def _is_stale(self, item: Item) -> bool:
         return item.number is not None and self.keys[item.number].state is State.EXPIRED
@@ -267,8 +293,8 @@ class Organisation(RuleBasedStateMachine):
             return strange | (more_of_it if kind == "resources" else {}), text
         return (v5_resource(key, text) if kind == "resources" else described(key, text)), text
 
-    def _listed(self, name: str, kind: str) -> list[Any]:
-        response = self.admin.client.get(f"/metadata/{name}/{kind}.json")
+    def _listed(self, name: str, kind: str, query: str = "") -> list[Any]:
+        response = self.admin.client.get(f"/metadata/{name}/{kind}.json{query}")
         assert response.status == 200
         rows: list[Any] = response.body
         return rows
