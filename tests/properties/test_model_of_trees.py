@@ -28,7 +28,7 @@ from tests.support.model.trees import OK, OWNER, READ, UPDATE, Woods
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
 from tests.support.wire.client import Response
-from tests.support.world import folders, groups, make, resources, shares
+from tests.support.world import departures, folders, groups, make, resources, shares
 from tests.support.world.make import Somebody, Team
 from tests.support.world.resources import PGP
 
@@ -40,23 +40,26 @@ HOLDERS = st.sampled_from([*NAMES, TEAM])
 TYPES = st.sampled_from([READ, UPDATE, OWNER, OWNER])
 FOLDERS, RESOURCES = Bundle("folders"), Bundle("resources")
 ITEMS = st.one_of(FOLDERS, RESOURCES)
+MOST_GONE = 2
 PLACES = st.one_of(FOLDERS, FOLDERS, st.none())
 
 
 @dataclass(frozen=True)
 class Start:
-    """Four people, and a group of Ada, who manages it, and Betty."""
+    """Four people, a group of Ada, who manages it, and Betty; and Edith, who administers."""
 
     store: Storage
     contents: Contents
     people: dict[str, Somebody]
     team: Team
+    edith: Somebody
 
     @classmethod
     def of(cls, store: Storage) -> Start:
         people = {name: make.user(name) for name in NAMES}
         team = make.group(people["ada"], people["betty"])
-        return cls(store, store.contents(), people, team)
+        edith = make.user("edith", admin=True)
+        return cls(store, store.contents(), people, team, edith)
 
 
 class Gardeners(RuleBasedStateMachine):
@@ -64,15 +67,16 @@ class Gardeners(RuleBasedStateMachine):
         super().__init__()
         start.store.put_back(start.contents)
         self.start = start
-        self.ids = {who.id: name for name, who in start.people.items()}
+        self.gone = set[str]()
         members = [start.people[name].id for name in ("ada", "betty")]
-        self.woods = Woods([*self.ids], {start.team.id: members})
+        self.woods = Woods([who.id for who in start.people.values()], {start.team.id: members})
 
     def who(self, name: str) -> Somebody:
-        return self.start.people[name]
+        """Ada stands in for who has been deleted."""
+        return self.start.people["ada" if name in self.gone else name]
 
     def holder(self, name: str) -> Somebody | Team:
-        return self.start.team if name == TEAM else self.who(name)
+        return self.start.team if name == TEAM and TEAM not in self.gone else self.who(name)
 
     @initialize(target=FOLDERS)
     def first_folders(self) -> Any:
@@ -166,11 +170,11 @@ class Gardeners(RuleBasedStateMachine):
                 response = shares.share(self.who(actor), item, [row])
             self._agree(response, actor, item, holder, None)
 
-    @precondition(lambda self: "carol" not in self._members())
+    @precondition(lambda self: TEAM not in self.gone)
     @rule(name=st.sampled_from(["carol", "dave"]))
     def join(self, name: str) -> None:
         who = self.who(name)
-        if name in self._members():
+        if who.id in self._members():
             return
         gained = [
             item
@@ -186,10 +190,11 @@ class Gardeners(RuleBasedStateMachine):
         response = groups.update(ada, self.start.team, groups.add(who), secrets=secrets)
         assert response.status == self.woods.join(ada.id, self.start.team.id, who.id)
 
+    @precondition(lambda self: TEAM not in self.gone)
     @rule(name=st.sampled_from(["betty", "carol", "dave"]))
     def leave(self, name: str) -> None:
-        if name in self._members():
-            ada, who = self.who("ada"), self.who(name)
+        ada, who = self.who("ada"), self.who(name)
+        if who is not ada and who.id in self._members():
             change = groups.remove(self.start.team, who)
             response = groups.update(ada, self.start.team, change)
             assert response.status == self.woods.leave(ada.id, self.start.team.id, who.id)
@@ -199,6 +204,17 @@ class Gardeners(RuleBasedStateMachine):
         who = self.who(actor)
         response = who.client.delete(f"{folders.path(item)}?cascade={int(cascade)}")
         assert response.status == self.woods.delete(who.id, item, cascade=cascade), response.json
+
+    @precondition(lambda self: len(self.gone) < MOST_GONE)
+    @rule(name=st.sampled_from(["betty", "carol", "dave", TEAM]))
+    def delete_holder(self, name: str) -> None:
+        """I2, I8"""
+        if name in self.gone:
+            return
+        holder, edith = self.holder(name), self.start.edith
+        response = departures.delete(edith, holder)
+        assert response.status == self.woods.delete_holder(edith.id, holder.id), response.json
+        self.gone |= {name} if response.status == OK else set()
 
     @invariant()
     def everybody_has_the_tree_they_should(self) -> None:
@@ -226,9 +242,8 @@ class Gardeners(RuleBasedStateMachine):
         return response.body["id"]
 
     def _share_resource(self, actor: str, item: str, holder: str, type_: int) -> None:
-        team = self.start.team.id
         named = self.holder(holder).id
-        users = set(self.woods.groups[team] if named == team else [named])
+        users = set(self.woods.groups.get(named, [named]))
         gained = sorted(users - self.woods.users_of(item))
         sent = [{"user_id": each, "data": PGP} for each in gained]
         row = {**shares.add(self.holder(holder)), "type": type_}
@@ -245,7 +260,7 @@ class Gardeners(RuleBasedStateMachine):
         return [n for n in NAMES if self.woods.type_of(self.who(n).id, item) == OWNER]
 
     def _members(self) -> list[str]:
-        return [self.ids[each] for each in self.woods.groups[self.start.team.id]]
+        return self.woods.groups[self.start.team.id]
 
     def _is_folder(self, item: str) -> bool:
         return item in self.woods.folders

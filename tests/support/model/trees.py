@@ -128,11 +128,29 @@ class Woods:
         with self._changing(actor):
             for item in gone:
                 self.permissions[item] = {}
-        for item in gone:
+        self._forget(gone)
+        return OK
+
+    def delete_holder(self, actor: str, holder: str) -> int:
+        """Delete a user or group, and what nobody else has, unless others were left ownerless."""
+        had = {item for item, held in self.permissions.items() if holder in held}
+        others = {item: {**self.permissions[item]} for item in had}
+        is_owner = {item: held.pop(holder) == OWNER for item, held in others.items()}
+        if any(is_owner[i] and held and OWNER not in held.values() for i, held in others.items()):
+            return INVALID
+        with self._changing(actor):
+            self.permissions |= others
+            self.groups.pop(holder, None)
+            for group, members in self.groups.items():
+                self.groups[group] = [each for each in members if each != holder]
+        self._forget({item for item, held in others.items() if not held})
+        return OK
+
+    def _forget(self, items: set[str]) -> None:
+        for item in items:
             del self.permissions[item]
             self.folders.discard(item)
         self._regrow()
-        return OK
 
     def _below(self, actor: str, folder: str) -> set[str]:
         """What lies in a folder for anybody, as far as the actor may delete it, level by level."""
