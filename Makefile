@@ -18,6 +18,8 @@ ARGS ?=
 SERVING := $(VENV)/serving.stamp
 DEVELOPING := $(VENV)/developing.stamp
 CLOUD := .venv-cloud/stamp
+BROWSER := .venv-browser/stamp
+AXE := tests/browser/node_modules/axe-core/axe.min.js
 DYNAMODB := .dynamodb-local/stamp
 MODEL := .model/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
@@ -35,7 +37,7 @@ test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.12 or 3.11, and none of t
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python version serve quick test prove check bench format openapi docs build test-cloud test-dynamodb model
+.PHONY: help setup python version serve quick test prove check bench format openapi docs build test-cloud test-dynamodb test-browser model
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +71,9 @@ model: $(DEVELOPING) $(if $(shell command -v java),$(MODEL)) ## check the model 
 test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
 	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
 	$(BIN)/python -m pytest tests/cloud -m cloud -n 0 $(ARGS)
+
+test-browser: $(BROWSER) $(if $(shell command -v npm),$(AXE)) ## open pages in Debian's Chromium; pictures of them are in build/pictures; ARGS= for pytest
+	.venv-browser/bin/python -m pytest tests/browser -m browser -n 0 $(ARGS)
 
 check: $(DEVELOPING) ## format, lint, types, imports, templates; changes nothing
 	$(BIN)/ruff format --check
@@ -109,6 +114,16 @@ $(CLOUD): requirements-cloud.txt infra/bundle/runtime.py
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(BROWSER): requirements-browser.txt requirements-dev.txt requirements-serve.txt requirements.txt
+	@$(NEEDS_PYTHON)
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(AXE): tests/browser/package.json tests/browser/package-lock.json
+	npm ci --prefix tests/browser --silent --no-audit --no-fund
 	@touch $@
 
 $(FETCHED): infra/python/pom.xml

@@ -173,7 +173,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "settings",
-        modules=("settings",),
+        modules=("settings", "pages"),
         reads=_CALLER,
         writes=_SESSION,
     ),

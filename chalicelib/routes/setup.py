@@ -8,6 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
 from chalicelib.domain.actor import Access, Caller
 from chalicelib.domain.ids import UserId
+from chalicelib.routes import pages
 from chalicelib.services.sign_in import setup
 from chalicelib.services.users.people import Person
 from chalicelib.views import users as views
@@ -26,6 +27,7 @@ def _start(path: str) -> Callable[[Handler], Handler]:
         access=Access.GUEST,
         denied="Only guests are allowed to start setup.",
         ids=_TOKEN,
+        page=pages.SETUP,
         view=views.newcomer,
     )
 
@@ -65,6 +67,7 @@ def _recover(path: str) -> Callable[[Handler], Handler]:
         access=Access.GUEST,
         denied="Only guests are allowed to proceed with account recovery.",
         ids=_TOKEN,
+        page=pages.RECOVERY,
         view=views.newcomer,
     )
 

@@ -10,6 +10,7 @@ from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
+from chalicelib.routes import pages
 from chalicelib.services.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
 from chalicelib.services.users import user_edits, user_lists, users
@@ -24,7 +25,7 @@ from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either, flag, ids, one_id, search
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
-from chalicelib.web.route import nothing, text
+from chalicelib.web.route import nothing, page_of, text
 
 endpoints = Endpoints(__name__)
 
@@ -128,6 +129,18 @@ def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
     return users.invite(actor, body)
 
 
+def _recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> None:
+    if actor is not None and not actor.is_admin:
+        raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
+    recovery.recover(actor, body, caller)
+
+
+def _sent(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> Reply:
+    """Send a link to who asked for it by the form."""
+    _recover(actor, body, caller)
+    return pages.shown(pages.views.sent())
+
+
 @endpoints.post(
     "/users/recover.json",
     action="UsersRecover.recoverPost",
@@ -135,13 +148,20 @@ def invite(actor: Actor, body: Draft[InvitationBody]) -> Person:
     body=RecoveryBody,
     again=_nothing_more,
     view=nothing,
+    page=page_of(
+        _sent,
+        method="POST",
+        path="/users/recover",
+        action="UsersRecover.recoverPost",
+        access=Access.ANYONE,
+        body=RecoveryBody,
+        refused=pages.refused_recovery,
+    ),
     message="Recovery process started, check your email.",
 )
 def recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> None:
     """Send a person a new link, by mail."""
-    if actor is not None and not actor.is_admin:
-        raise Forbidden("Only guests are allowed to recover an account. Please logout first.")
-    recovery.recover(actor, body, caller)
+    _recover(actor, body, caller)
 
 
 @endpoints.route(

@@ -65,7 +65,11 @@ _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 
 def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Answer:
-    """Answer a request to a known endpoint."""
+    """Answer a request to a known endpoint, or to the page beside it."""
+    if not request.is_json_wanted and route.page is not None:
+        return answer(route.page, request, {})
+    if request.is_json_wanted and route.is_page:
+        return unknown(request)
     started = time.perf_counter()
     caller = Caller(new_id(), request.source)
     call = Call(caller.request_id, request.target, route.action)
@@ -159,6 +163,8 @@ class _Exchange:
             arguments["actor"] = self.actor
         if "caller" in wants:
             arguments["caller"] = self.caller
+        if "target" in wants:
+            arguments["target"] = self.request.target
         if "cookies" in wants:
             arguments["cookies"] = self.request.cookies
         if "require_csrf" in wants:
@@ -223,7 +229,7 @@ def _guarded(call: Call, exchange: _Exchange) -> Answer:
     except Blocked as error:
         return _refused(call, _shown(exchange.route, error))
     except Refusal as error:
-        return _refused(call, error)
+        return _told(call, exchange, error)
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
         audit.accident(error, request_id=call.id)
         return envelope.accident(call)
@@ -311,6 +317,15 @@ def _refused(call: Call, error: Refusal) -> Answer:
     """
     made = envelope.refusal(call, error)
     return envelope.refusal(call, Invalid(TOO_MUCH_IN_THE_WAY)) if _is_too_long(made) else made
+
+
+def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
+    """The refusal, as a page where a page was asked for."""
+    made = _refused(call, error)
+    if exchange.route.refused is None:
+        return made
+    page = _sent(call, exchange.route, exchange.route.refused(error, exchange.request.cookies))
+    return replace(page, status=made.status)
 
 
 def _is_too_long(made: Answer) -> bool:

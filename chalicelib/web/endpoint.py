@@ -15,7 +15,7 @@ from chalice.app import Blueprint, Response
 
 from chalicelib.web import dispatch
 from chalicelib.web.request import Request
-from chalicelib.web.route import Route
+from chalicelib.web.route import Route, page_of
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -26,6 +26,8 @@ class Endpoints:
     def __init__(self, import_name: str) -> None:
         self.blueprint = Blueprint(import_name)
         self.routes: list[Route] = []
+        self.pages: list[Route] = []
+        """What people's browsers see at paths of its own."""
 
     def get(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
         return self.route(path, ("GET",), **declared)
@@ -51,8 +53,23 @@ class Endpoints:
 
         return decorate
 
+    def page(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
+        """Declare a page; `{proxy+}` at the end of its path stands for whatever follows."""
+
+        def decorate(handler: Handler) -> Handler:
+            for method in ("GET", "HEAD"):
+                shown = page_of(handler, method=method, path=path, **declared)
+                self.pages.append(shown)
+                self._serve(shown)
+            return handler
+
+        return decorate
+
     def _register(self, route: Route) -> None:
         self.routes.append(route)
+        self._serve(route)
+
+    def _serve(self, route: Route) -> None:
         for path in route.gateway_paths():
             # No content types: Chalice would answer 415 in a form of its own.
             register = self.blueprint.route(path, methods=[route.method], content_types=[])

@@ -69,6 +69,11 @@ class Route:
     extends_session: bool = True
     no_bearer: str | None = None
     """Said to who brings an access token where only cookies count."""
+    page: Route | None = None
+    """What who does not ask for JSON gets at the path without its suffix; else they are refused."""
+    is_page: bool = False
+    refused: Callable[[Refusal, Mapping[str, str]], Any] | None = None
+    """How a page tells why what was sent is refused; it gets the cookies."""
 
     @cached_property
     def wants(self) -> frozenset[str]:
@@ -100,3 +105,8 @@ class Route:
         if self.ends_in_parameter or not self.path.endswith(SUFFIX):
             return (bare,)
         return (self.path, bare)
+
+
+def page_of(handler: Callable[..., Any], **declared: Any) -> Route:
+    """A page as a route: nobody's session is extended by it, and it takes no identifiers."""
+    return Route(handler=handler, extends_session=False, is_page=True, **declared)

@@ -2,7 +2,8 @@
 
 A path is compared segment by segment, as it was sent: case counts, so do empty segments and
 a trailing slash, and nothing is normalised. A segment spelled out wins over a parameter,
-and a parameter takes one whole segment, not an empty one.
+and a parameter takes one whole segment, not an empty one. `{proxy+}` at a resource's end takes
+all that follows, where nothing else fits.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 CATCH_ALL = "/{proxy+}"
+_GREEDY = "{proxy+}"
 
 
 @dataclass(slots=True)
@@ -19,6 +21,8 @@ class _Node:
     children: dict[str, _Node] = field(default_factory=dict)
     parameter: _Node | None = None
     resource: str | None = None
+    greedy: str | None = None
+    """The resource that takes whatever follows."""
 
 
 class Routes:
@@ -37,8 +41,10 @@ class Routes:
         if resource is None:
             return CATCH_ALL, {"proxy": unquote(path.removeprefix("/"))}
         names = resource.removeprefix("/").split("/")
+        if names[-1] == _GREEDY:
+            segments = [*segments[: len(names) - 1], "/".join(segments[len(names) - 1 :])]
         return resource, {
-            name[1:-1]: unquote(segment)
+            name.strip("{}+"): unquote(segment)
             for name, segment in zip(names, segments, strict=True)
             if name.startswith("{")
         }
@@ -46,6 +52,9 @@ class Routes:
     def _add(self, resource: str) -> None:
         node = self._root
         for segment in resource.removeprefix("/").split("/"):
+            if segment == _GREEDY:
+                node.greedy = resource
+                return
             if segment.startswith("{"):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
@@ -61,5 +70,7 @@ def _find(node: _Node, segments: list[str]) -> str | None:
     spelled_out = node.children.get(segment)
     found = _find(spelled_out, rest) if spelled_out else None
     if found is None and segment and node.parameter:
-        return _find(node.parameter, rest)
+        found = _find(node.parameter, rest)
+    if found is None and any(segments):
+        found = node.greedy
     return found

@@ -1,0 +1,42 @@
+"""Debian's Chromium, and a service as tenants of deployed clients have it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.wire.served import ROOT, Served, serving
+
+PICTURES = ROOT / "build" / "pictures"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder need the browser."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Where the browser is."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("chromium is not on this machine")
+    return found
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with serving(tmp_path_factory.mktemp("served"), dialect="clients") as service:
+        yield service
+
+
+@pytest.fixture(scope="session")
+def pictures() -> Path:
+    """Where pictures of what was seen are kept."""
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    return PICTURES
