@@ -89,8 +89,9 @@ format: $(DEVELOPING) ## format the code
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-openapi: $(DEVELOPING) ## write the OpenAPI description from the code
+openapi: $(DEVELOPING) ## write the description of the API from the code, for programs and for people
 	$(BIN)/python -m infra.describe.openapi
+	$(BIN)/python -m infra.describe.readable
 
 docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, iam.md and quotas.md from the code
 	$(BIN)/python -m infra.describe.docs

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 
 from chalicelib.endpoint_groups import GROUPS, EndpointGroup
+from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.route import Route
 
 
@@ -22,8 +23,16 @@ class Served:
 
 def every_endpoint(groups: Sequence[EndpointGroup] = GROUPS) -> tuple[Served, ...]:
     return tuple(
-        Served(group, route)
-        for group in groups
-        for module in group.modules
-        for route in import_module(f"chalicelib.routes.{module}").endpoints.routes
+        Served(group, route) for group, served in _modules(groups) for route in served.routes
     )
+
+
+def every_page() -> tuple[Served, ...]:
+    """The pages at paths of their own; others lie beside an endpoint."""
+    return tuple(Served(group, page) for group, served in _modules(GROUPS) for page in served.pages)
+
+
+def _modules(groups: Sequence[EndpointGroup]) -> Iterator[tuple[EndpointGroup, Endpoints]]:
+    for group in groups:
+        for module in group.modules:
+            yield group, import_module(f"chalicelib.routes.{module}").endpoints

@@ -6,8 +6,10 @@ from typing import Any
 
 from chalicelib.domain.actor import Access
 from chalicelib.services.operator import description
+from chalicelib.views import pages
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.reply import Bare
+from chalicelib.web.reply import Bare, Reply, page
+from chalicelib.web.route import page_of
 
 endpoints = Endpoints(__name__)
 
@@ -24,7 +26,19 @@ def status() -> str:
     return "OK"
 
 
-@endpoints.get("/openapi.json", action="OpenApi.view", access=Access.PUBLIC, shape=dict[str, Any])
+def _readable() -> Reply:
+    return page(pages.description())
+
+
+@endpoints.get(
+    "/openapi.json",
+    action="OpenApi.view",
+    access=Access.PUBLIC,
+    shape=dict[str, Any],
+    page=page_of(
+        _readable, method="GET", path="/openapi", action="OpenApi.view", access=Access.PUBLIC
+    ),
+)
 def openapi() -> Bare:
     """Describe the API in OpenAPI 3.1."""
     return Bare(description.openapi())

@@ -3,21 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
 from chalicelib.domain.actor import Access, Caller
 from chalicelib.domain.ids import UserId
-from chalicelib.routes import pages
 from chalicelib.services.sign_in import setup
 from chalicelib.services.users.people import Person
+from chalicelib.views import pages
 from chalicelib.views import users as views
 from chalicelib.web.endpoint import Endpoints, Handler
-from chalicelib.web.route import nothing
+from chalicelib.web.reply import Reply, page
+from chalicelib.web.route import nothing, page_of
 
 endpoints = Endpoints(__name__)
 
 _TOKEN = {"token_id": "The token should be a valid UUID."}
+
+
+def _setup_page() -> Reply:
+    return page(pages.setup())
+
+
+def _recovery_page() -> Reply:
+    return page(pages.recovery())
+
+
+_PAGE: dict[str, Any] = {"method": "GET", "access": Access.PUBLIC}
+_SETUP_PAGE = page_of(_setup_page, path="/setup/start", action="SetupStart.start", **_PAGE)
+_RECOVERY_PAGE = page_of(
+    _recovery_page, path="/setup/recover/start", action="RecoverStart.start", **_PAGE
+)
 
 
 def _start(path: str) -> Callable[[Handler], Handler]:
@@ -27,7 +44,7 @@ def _start(path: str) -> Callable[[Handler], Handler]:
         access=Access.GUEST,
         denied="Only guests are allowed to start setup.",
         ids=_TOKEN,
-        page=pages.SETUP,
+        page=_SETUP_PAGE,
         view=views.newcomer,
     )
 
@@ -67,7 +84,7 @@ def _recover(path: str) -> Callable[[Handler], Handler]:
         access=Access.GUEST,
         denied="Only guests are allowed to proceed with account recovery.",
         ids=_TOKEN,
-        page=pages.RECOVERY,
+        page=_RECOVERY_PAGE,
         view=views.newcomer,
     )
 

@@ -8,9 +8,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import RecoveryBody
 from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Forbidden
+from chalicelib.domain.errors import Forbidden, Refusal
 from chalicelib.domain.folding import folded
-from chalicelib.routes import pages
 from chalicelib.services.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
 from chalicelib.services.users import user_edits, user_lists, users
@@ -18,13 +17,13 @@ from chalicelib.services.users.people import Person
 from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import WantedUsers
 from chalicelib.tables.users import UserRow
-from chalicelib.views import gpgkeys
+from chalicelib.views import gpgkeys, pages
 from chalicelib.views import users as views
 from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import either, flag, ids, one_id, search
 from chalicelib.web.query import Options, Query, paginate
-from chalicelib.web.reply import Reply
+from chalicelib.web.reply import Reply, page
 from chalicelib.web.route import nothing, page_of, text
 
 endpoints = Endpoints(__name__)
@@ -138,7 +137,25 @@ def _recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> 
 def _sent(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> Reply:
     """Send a link to who asked for it by the form."""
     _recover(actor, body, caller)
-    return pages.shown(pages.views.sent())
+    return page(pages.sent())
+
+
+@endpoints.page("/users/recover", action="UsersRecover.recoverGet", access=Access.PUBLIC)
+def recovery_form(cookies: Mapping[str, str]) -> Reply:
+    """The form that asks for a link, with the token of the CSRF cookie or a new one."""
+    return _form(cookies)
+
+
+def _refused(error: Refusal, cookies: Mapping[str, str]) -> Reply:
+    """The form again, with why no link was sent."""
+    return _form(cookies, error.message)
+
+
+def _form(cookies: Mapping[str, str], refused: str = "") -> Reply:
+    known = cookies.get(access.CSRF_COOKIE)
+    token = known or access.new_csrf_token()
+    brought = () if known else (access.csrf_cookie(token),)
+    return page(pages.recover(token, refused), cookies=brought)
 
 
 @endpoints.post(
@@ -155,7 +172,7 @@ def _sent(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> Rep
         action="UsersRecover.recoverPost",
         access=Access.ANYONE,
         body=RecoveryBody,
-        refused=pages.refused_recovery,
+        refused=_refused,
     ),
     message="Recovery process started, check your email.",
 )

@@ -12,55 +12,65 @@ from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
+from typing import NamedTuple
 
 from chalicelib.settings import settings
 
 _FOLDER = Path(__file__).with_suffix("")
 _STYLE = (_FOLDER / "style.css").read_text(encoding="utf-8")
 _HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
-CONTENT_POLICY = (
+_POLICY = (
     f"default-src 'none'; style-src 'sha256-{_HASH}'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'"
 )
-HTML_TYPE = "text/html; charset=utf-8"
 _TAKEN_OVER = "temporary-skeleton"
 _KEPT = "page"
 
 
-def home() -> str:
+class Document(NamedTuple):
+    """A page, and what the browser may load and send for it."""
+
+    html: str
+    policy: str
+
+
+def home() -> Document:
     return _page("home", "Your passwords")
 
 
-def sign_in() -> str:
+def sign_in() -> Document:
     return _page("sign-in", "Sign in", place=_KEPT)
 
 
-def setup() -> str:
+def setup() -> Document:
     return _page("setup", "Set up your account")
 
 
-def recovery() -> str:
+def recovery() -> Document:
     return _page("recovery", "Recover your account")
 
 
-def recover(csrf_token: str, refused: str = "") -> str:
+def recover(csrf_token: str, refused: str = "") -> Document:
     """The form that asks for a link; with why it was refused, where it was."""
     told = f'<p class="refused" role="alert">{escape(refused)}</p>' if refused else ""
     return _page("recover", "Recover your account", token=escape(csrf_token), refused=told)
 
 
-def sent() -> str:
+def sent() -> Document:
     return _page("sent", "Look into your mail")
 
 
-def _page(name: str, title: str, *, place: str = _TAKEN_OVER, **values: str) -> str:
+def description() -> Document:
+    """The API in words, as `python -m infra.describe.readable` has written it."""
+    return _page("api", "The API", place=_KEPT)
+
+
+def _page(name: str, title: str, *, place: str = _TAKEN_OVER, **values: str) -> Document:
     """A page; `values` are HTML."""
     content = _template(name).substitute(values)
-    return (
-        _template("frame")
-        .substitute(title=title, style=_STYLE, place=place, content=content, support=_support())
-        .strip()
-    )
+    around = {"title": title, "style": _STYLE, "place": place, "support": _support()}
+    html = _template("frame").substitute(around, content=content)
+    return Document(html.strip(), _POLICY)
 
 
 def _template(name: str) -> Template:
@@ -69,4 +79,6 @@ def _template(name: str) -> Template:
 
 def _support() -> str:
     address = escape(settings.support_address)
-    return f'<p>Questions? Write to <a href="mailto:{address}">{address}</a>.</p>' if address else ""
+    return (
+        f'<p>Questions? Write to <a href="mailto:{address}">{address}</a>.</p>' if address else ""
+    )

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Protocol
 
 from chalicelib.settings import settings
 from chalicelib.web.envelope import HeaderValue
 from chalicelib.web.query import Pagination
+
+HTML_TYPE = "text/html; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,16 @@ class Reply:
     pagination: Pagination | None = None
     headers: dict[str, HeaderValue] = field(default_factory=dict)
     cookies: tuple[str, ...] = ()
+
+
+class Document(Protocol):
+    """A page, and what the browser may load and send for it."""
+
+    @property
+    def html(self) -> str: ...
+
+    @property
+    def policy(self) -> str: ...
 
 
 class Bare(Reply):
@@ -40,3 +52,8 @@ class Moved(Reply):
 def moved(path: str) -> Moved:
     location = settings.base_url + path
     return Moved(status=HTTPStatus.MOVED_PERMANENTLY, headers={"Location": location})
+
+
+def page(document: Document, *, cookies: tuple[str, ...] = ()) -> Reply:
+    policy: dict[str, HeaderValue] = {"Content-Security-Policy": document.policy}
+    return Reply(document.html, content_type=HTML_TYPE, headers=policy, cookies=cookies)

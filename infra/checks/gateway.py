@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.endpoint_groups import CATCH_ALL
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.checks.reading import named, of_kind, only
-from infra.endpoints import every_endpoint
+from infra.endpoints import every_endpoint, every_page
 from infra.template.elements import Json
 
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
@@ -82,7 +82,7 @@ def requests_are_bounded(template: Json) -> Iterator[str]:
     usual = bounds.get(("*", "/*"))
     if not usual:
         yield "Requests are not throttled."
-    for served in every_endpoint():
+    for served in (*every_endpoint(), *every_page()):
         if "Login.loginPost" in served.route.action:
             for path in served.route.gateway_paths():
                 bound = bounds.get((served.route.method, "/" + path.replace("/", "~1")))
@@ -109,7 +109,7 @@ def _wanted() -> dict[tuple[str, str], str]:
     """The group of each path and method that is a route."""
     return {
         (path, served.route.method.lower()): served.group.name
-        for served in every_endpoint()
+        for served in (*every_endpoint(), *every_page())
         for path in served.route.gateway_paths()
     }
 

@@ -91,7 +91,11 @@ def test_a_path_is_found_in_its_one_spelling_only(ada, route):
         assert_unknown(response, seen, route.method)
 
 
-@over(lambda route: suffixed(route) and route.method != "HEAD")
+def is_refused_without(route):
+    return suffixed(route) and route.page is None and route.method != "HEAD"
+
+
+@over(is_refused_without)
 def test_a_path_without_suffix_is_found_by_who_accepts_json(ada, route):
     """AC33"""
     bare = path_of(route).removesuffix(".json")
@@ -124,7 +128,8 @@ def served():
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
-    "path", ["/", "/nothing.json", "/users/a/b/c.json", "/index.html", "/.git/config", "/%00"]
+    "path",
+    ["/app.json", "/nothing.json", "/users/a/b/c.json", "/index.html", "/.git/config", "/%00"],
 )
 def test_unknown_paths_get_the_envelope(ada, method, path):
     """NP26"""

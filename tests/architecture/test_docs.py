@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from chalicelib.storage.base import every_table
+from infra.describe import readable
 from infra.describe.docs import DOCS, PAGES
 from tests.support.wire.endpoints import ROUTES
 
@@ -19,6 +20,13 @@ ROOT = DOCS.parent
 def test_a_page_is_the_one_the_code_makes(name):
     """When this fails, run `make docs`."""
     assert (DOCS / name).read_text() == PAGES[name]()
+
+
+def test_the_page_of_the_api_is_the_one_the_code_makes():
+    """When this fails, run `make openapi`."""
+    assert readable.FILE.read_text() == readable.text()
+    for route in ROUTES:
+        assert f"<code>{route.method} {route.path}</code>" in readable.text()
 
 
 def test_every_endpoint_has_its_line():
@@ -43,7 +51,9 @@ def test_docstrings_of_attributes_are_shown():
     assert "Whether the user has completed the setup." in PAGES["tables.md"]()
 
 
-@pytest.mark.parametrize("module", ["infra.describe.openapi", "infra.describe.docs"])
+@pytest.mark.parametrize(
+    "module", ["infra.describe.openapi", "infra.describe.readable", "infra.describe.docs"]
+)
 def test_what_is_written_does_not_depend_on_the_environment(module, tmp_path):
     """A tenant's settings would make the files differ from one machine to the next."""
     code = f"from {module} import *; import sys; sys.stdout.write({made(module)})"
@@ -61,7 +71,7 @@ def test_what_is_written_does_not_depend_on_the_environment(module, tmp_path):
 
 
 def made(module):
-    return "text()" if module == "infra.describe.openapi" else "endpoints() + tables()"
+    return "endpoints() + tables()" if module == "infra.describe.docs" else "text()"
 
 
 def test_the_glossary_is_in_order():

@@ -17,7 +17,7 @@ from app import app
 from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, served
 from chalicelib.storage.base import every_table
 from infra.describe.openapi import description
-from infra.endpoints import every_endpoint
+from infra.endpoints import every_endpoint, every_page
 
 ROOT = Path(__file__).parents[2]
 NAMES = [group.name for group in GROUPS]
@@ -130,7 +130,7 @@ def test_without_a_name_all_groups_are_served():
     registered = {(m, path) for path, methods in app.routes.items() for m in methods}
     declared = {
         (each.route.method, path)
-        for each in every_endpoint()
+        for each in (*every_endpoint(), *every_page())
         for path in each.route.gateway_paths()
     }
     assert registered == declared

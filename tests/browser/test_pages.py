@@ -20,6 +20,7 @@ PAGES = {
     "recovery": f"/setup/recover/start/{NAMED}/{NAMED}",
     "recover": "/users/recover",
     "home": "/app",
+    "api": "/openapi",
 }
 WIDTHS = (360, 1400)
 SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))

@@ -13,6 +13,9 @@ ROUTES = Routes(
         "/users/{user_id}/keys/{key_id}",
         "/users/me.json/photo",
         "/setup/{user}/{token}",
+        "/app",
+        "/app/{proxy+}",
+        "/app/{user}/known",
         CATCH_ALL,
     ]
 )
@@ -30,6 +33,10 @@ ROUTES = Routes(
             "/users/{user_id}/keys/{key_id}",
             {"user_id": "me.json", "key_id": "2"},
         ),
+        ("/app/a", "/app/{proxy+}", {"proxy": "a"}),
+        ("/app/a/b%20c/", "/app/{proxy+}", {"proxy": "a/b c/"}),
+        ("/app/a/known", "/app/{user}/known", {"user": "a"}),
+        ("/app/a/known/b", "/app/{proxy+}", {"proxy": "a/known/b"}),
         ("/users/a%2Fb", "/users/{user_id}", {"user_id": "a/b"}),
         ("/users/%2e%2e", "/users/{user_id}", {"user_id": ".."}),
         ("/users/a%00", "/users/{user_id}", {"user_id": "a\x00"}),
@@ -51,6 +58,7 @@ def test_a_path_belongs_to(path, resource, parameters):
         "//users.json",
         "/users.json/",
         "/users//",
+        "/app/",
         "/users/a/keys/",
         "/x",
         "//",
