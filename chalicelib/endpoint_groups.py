@@ -173,7 +173,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "settings",
-        modules=("settings", "pages"),
+        modules=("settings", "pages", "mobile_transfers"),
         reads=_CALLER,
         writes=_SESSION,
     ),

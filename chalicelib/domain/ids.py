@@ -23,6 +23,8 @@ MetadataKeyId = NewType("MetadataKeyId", str)
 MetadataPrivateKeyId = NewType("MetadataPrivateKeyId", str)
 SessionKeyId = NewType("SessionKeyId", str)
 """Of an entry, which holds the session keys of many messages."""
+TransferId = NewType("TransferId", str)
+"""Of a mobile transfer."""
 AcoId = ItemId | ResourceId | FolderId
 
 NAMESPACE = UUID("d5447ca1-950f-459d-8b20-86ddfdd0f922")

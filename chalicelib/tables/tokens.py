@@ -1,4 +1,4 @@
-"""Tokens: sessions, refresh tokens, setup links, nonces, idempotency keys; known by their hash.
+"""Tokens: sessions, refresh tokens, links, nonces, idempotency keys and the like, by their hash.
 
 DynamoDB removes expired rows up to two days late, so every question asked here also
 looks at the time.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from pynamodb.attributes import NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
@@ -24,8 +24,12 @@ LOGIN = "login"
 CHALLENGE = "challenge"
 SOURCE = "source"
 CREATION = "creation"
-ALERT = "alert"
 """What a client names by an idempotency key (`creations.py`)."""
+ALERT = "alert"
+TRANSFER = "transfer"
+"""A mobile transfer, known by its identifier."""
+TRANSFER_TOKEN = "mobile_transfer"  # noqa: S105 - a kind
+"""What a phone shows for one; it has no row of its own."""
 
 
 class Token(Table):
@@ -53,6 +57,8 @@ class Token(Table):
     """Of a creation: what tells the content of the request from another's."""
     subject = UnicodeAttribute(null=True)
     """Of a creation: the identifier of what was made."""
+    transfer: JSONAttribute = JSONAttribute(null=True)
+    """Of a mobile transfer: the document that it is (`domain/mobile_transfers.py`)."""
 
     def is_live(self, kind: str, now: int) -> bool:
         return self.kind == kind and not self.is_spent and now < self.expires

@@ -86,6 +86,7 @@ def for_users() -> SettingsJson:
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},
         "previewPassword": {"enabled": True},
+        "mobile": _plugin(),
     }
     return {"app": app, "passbolt": _product(plugins)}
 

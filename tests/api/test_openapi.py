@@ -151,6 +151,8 @@ LEFT_OUT = {
     "FoldersShare.share",
     "ResourcesTagsAdd.addPost",
     "Share.dryRun",
+    "TransfersUpdate.update",
+    "TransfersUpdate.updateNoSession",
 }
 """Actions whose body has no member that is always needed."""
 

@@ -40,6 +40,7 @@ REPEATED = {
     "DELETE /favorites/{favorite_id}.json": 404,
     "DELETE /groups/{group}.json": 404,
     "POST /groups.json": 400,
+    "PUT /mobile/transfers/{transfer_id}/{auth_token}.json to the end": 403,
     "PUT /groups/{group}.json": 400,
     "PUT /groups/{group}.json without a member": 400,
     **dict.fromkeys(

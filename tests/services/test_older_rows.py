@@ -22,6 +22,7 @@ OF_A_KIND = {
     "MetadataUse": "owner",  # of a tag
     "Setting": "value",  # of a document
     "Tag": "marks",  # of a tag; a set has none
+    "Token": "transfer",  # of a mobile transfer
 }
 """How attributes begin that rows of a kind have always had, though not all rows of the table."""
 READS = sorted(name for name in REQUESTS if name.startswith("GET "))

@@ -14,7 +14,7 @@ from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
 from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
 from tests.support.wire.client import Client, Response
-from tests.support.world import make
+from tests.support.world import make, mobile
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 
@@ -78,7 +78,13 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "tag_or_resource_id": resource_id,
         "group": _group(ada),
         "role_id": make.role(ada),
+        **_transfer(ada),
     }
+
+
+def _transfer(who: Somebody) -> dict[str, str]:
+    transfer = mobile.begun(who)
+    return {"transfer_id": transfer["id"], "auth_token": mobile.token_of(transfer)}
 
 
 def _comment(who: Somebody, resource_id: str) -> str:

@@ -27,6 +27,7 @@ from tests.support.world import (
     groups,
     make,
     metadata,
+    mobile,
     people,
     resources,
     session_keys,
@@ -332,6 +333,25 @@ def change_role(tenant, name):
 def give_role(tenant, name):
     body = {"role_id": make.role(tenant.ada)}
     return sent(tenant.ada.client, name, {"user": tenant.betty.id}, body)
+
+
+@of(
+    "POST /mobile/transfers.json",
+    "GET /mobile/transfers/{transfer_id}.json",
+    "GET /mobile/transfers/{transfer_id}.json?contain[user.profile]=1",
+    *both("/mobile/transfers/{transfer_id}.json"),
+    *both("/mobile/transfers/{transfer_id}/{auth_token}.json"),
+    "PUT /mobile/transfers/{transfer_id}/{auth_token}.json to the end",
+)
+def transfer_key(tenant, name):
+    """Of three pages, of which the phone has read two."""
+    if name.startswith("POST /mobile/transfers.json"):
+        return sent(tenant.betty.client, name, body=mobile.NEW)
+    transfer = mobile.begun(tenant.betty)
+    ids = {"transfer_id": transfer["id"], "auth_token": mobile.token_of(transfer)}
+    client = tenant.guest if "{auth_token}" in name else tenant.betty.client
+    body = mobile.LAST if name.endswith("end") else mobile.SECOND
+    return sent(client, name, ids, None if name.startswith("GET") else body)
 
 
 @of("POST /resources.json")

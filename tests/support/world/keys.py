@@ -47,6 +47,13 @@ def message(text: str, *recipients_public: str) -> str:
     return pysequoia.encrypt(text.encode(), recipients=recipients).decode()
 
 
+def message_text(armored: str, private: str) -> str:
+    """What a client shows of what was stored: the text of a message to the key, unsigned."""
+    opened = pysequoia.decrypt(armored.encode(), decryptor=_secret(private).decryptor())
+    assert opened.bytes is not None
+    return opened.bytes.decode()
+
+
 def open_sealed(armored: str, private: str, signer_public: str) -> str:
     """What a client reads: the text, if it is for the key and the signer has signed it."""
     signer = _certificate(signer_public)
