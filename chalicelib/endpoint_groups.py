@@ -107,7 +107,10 @@ GROUPS = (
     ),
     EndpointGroup(
         "users",
-        modules=("users", "user_deletion", "gpgkeys", "roles", "account", "self_registration"),
+        modules=(
+            *("users", "user_deletion", "gpgkeys", "roles", "rbacs"),
+            *("account", "self_registration"),
+        ),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
         adds=_LOG | {"outbox"},

@@ -23,7 +23,7 @@ from chalicelib.tables import items
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
-from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT
+from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import REFRESH
 from integrity import metadata, tags, trees
 from integrity.settling import settled
@@ -316,10 +316,7 @@ def _somebody_administers(stored: Stored) -> Iterator[Violation]:
 
 
 def _roles_are_there(stored: Stored) -> Iterator[Violation]:
-    documents = [
-        json.loads(row["value"]) for row in stored.rows("settings") if row["name"] == ROLES
-    ]
-    custom = [role for document in documents for role in document["roles"]]
+    custom = [role for document in _documents(stored, ROLES) for role in document["roles"]]
     known = roles.BY_ID.keys() | {role["id"] for role in custom}
     for user_id, user in stored.live_users.items():
         if user["role_id"] not in known:
@@ -327,6 +324,17 @@ def _roles_are_there(stored: Stored) -> Iterator[Violation]:
     names = {role.name for role in roles.BUILT_IN} | {comparable(role["name"]) for role in custom}
     if len(names) < len(known):
         yield Violation("I10", ROLES, "two roles have one name")
+    controlled = {
+        role_id for document in _documents(stored, RBACS) for role_id in document["roles"]
+    }
+    for role_id in sorted(controlled - known | controlled & {roles.ADMIN.id, roles.GUEST.id}):
+        yield Violation("I9", role_id, "something is allowed or denied to what is no role for it")
+
+
+def _documents(stored: Stored, name: str) -> Iterator[Any]:
+    for row in stored.rows("settings"):
+        if row["name"] == name:
+            yield json.loads(row["value"])
 
 
 _CHECKS = (

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4, uuid5
 UserId = NewType("UserId", str)
 GroupId = NewType("GroupId", str)
 RoleId = NewType("RoleId", str)
+RbacId = NewType("RbacId", str)
 GpgkeyId = NewType("GpgkeyId", str)
 AvatarId = NewType("AvatarId", str)
 ItemId = NewType("ItemId", str)

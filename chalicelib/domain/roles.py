@@ -1,4 +1,4 @@
-"""Roles. Custom ones differ from `user` only in what clients show to who has them."""
+"""Roles. Custom ones differ from `user` in what they are allowed (`rbacs.py`)."""
 
 from __future__ import annotations
 

@@ -72,15 +72,14 @@ def _created(actor: Actor, made: str, query: Query) -> views.DetailedGroupJson:
 @endpoints.post(
     "/groups.json",
     action="GroupsAdd.addPost",
-    access=Access.ADMIN,
-    denied=group_updates.DENIED,
+    access=Access.USER,
     body=GroupBody,
     again=_created,
     query=Options(contains=frozenset({views.OWN})),
     message="The group has been added successfully.",
 )
 def create(actor: Actor, body: Draft[GroupBody], query: Query) -> views.DetailedGroupJson:
-    """Create a group with its members."""
+    """Create a group with its members: for administrators, and roles that are allowed it."""
     return views.detailed(groups.create(actor, body), {*query.contained, views.MEMBERS})
 
 

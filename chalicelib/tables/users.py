@@ -25,7 +25,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain import roles
 from chalicelib.domain.actor import Lock
-from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.domain.ids import GroupId, RoleId, UserId
 from chalicelib.storage.base import (
     Check,
     Key,
@@ -191,8 +191,13 @@ class User(Versioned, Typed[UserRow]):
 
     @classmethod
     def is_administrator(cls, user_id: UserId, now: datetime) -> Check:
+        return cls.has_role(user_id, roles.ADMIN.id, now)
+
+    @classmethod
+    def has_role(cls, user_id: UserId, role_id: RoleId, now: datetime) -> Check:
+        """The user has completed the setup, is not suspended and has this role."""
         able = cls.is_able(user_id, now)
-        return Check(able.key, able.condition & (cls.role_id == roles.ADMIN.id))
+        return Check(able.key, able.condition & (cls.role_id == role_id))
 
     @classmethod
     def stays_administrator(cls, user_id: UserId) -> Check:

@@ -87,6 +87,7 @@ def for_users() -> SettingsJson:
         "healthcheck": {"enabled": environment.healthcheck},
         "previewPassword": {"enabled": True},
         "mobile": _plugin(),
+        "rbacs": _plugin(),
     }
     return {"app": app, "passbolt": _product(plugins)}
 

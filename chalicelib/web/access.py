@@ -12,6 +12,7 @@ from chalicelib.domain.errors import Forbidden, Refusal, Unauthenticated
 from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
 from chalicelib.web.request import Request
+from chalicelib.web.route import Route
 
 SESSION_COOKIE = "passbolt_session"
 CSRF_COOKIE = "csrfToken"
@@ -26,11 +27,11 @@ CSRF_MISMATCH = Forbidden(
 _SECURE = "; secure" if settings.base_url.startswith("https://") else ""
 
 
-def find_actor(access: Access, request: Request, caller: Caller) -> Actor | None:
+def find_actor(route: Route, request: Request, caller: Caller) -> Actor | None:
     """Return who is signed in. An access token decides alone, whatever the cookies say.
 
-    One that does not hold is refused where somebody must be signed in. Elsewhere it counts as
-    none: a client may still send it when its user begins a recovery.
+    One that does not hold is refused where somebody must be signed in, or where the route says so.
+    Elsewhere it counts as none: a client may still send it when its user begins a recovery.
     """
     token = request.bearer()
     try:
@@ -39,7 +40,7 @@ def find_actor(access: Access, request: Request, caller: Caller) -> Actor | None
         cookie = request.cookies.get(SESSION_COOKIE)
         return sessions.by_cookie(cookie, caller) if cookie else None
     except Unauthenticated:
-        if token is not None and access in PROTECTED:
+        if token is not None and (route.access in PROTECTED or route.refuses_dead_tokens):
             raise
         return None
 

@@ -150,7 +150,7 @@ class _Exchange:
             raise Invalid(route.no_bearer)
         if route.access is Access.PUBLIC:
             return
-        self.actor = access.find_actor(route.access, self.request, self.caller)
+        self.actor = access.find_actor(route, self.request, self.caller)
         access.require(
             route.access, self.actor, denied=route.denied, unauthenticated=route.unauthenticated
         )

@@ -67,6 +67,9 @@ class Route:
     csrf: bool = True
     """Whether a change by cookie or by a guest needs the CSRF pair."""
     extends_session: bool = True
+    refuses_dead_tokens: bool = False
+    """Whether who brings an access token that does not hold is no guest, though guests may call:
+    a client renews its token when it is refused."""
     no_bearer: str | None = None
     """Said to who brings an access token where only cookies count."""
     page: Route | None = None

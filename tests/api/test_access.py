@@ -29,7 +29,8 @@ def needs_csrf(route: Route) -> bool:
 
 def is_open(route: Route) -> bool:
     """Whether a route for guests or anybody asks who calls, and takes tokens."""
-    return route.access in (Access.GUEST, Access.ANYONE) and route.no_bearer is None
+    is_for_guests = route.access in (Access.GUEST, Access.ANYONE)
+    return is_for_guests and route.no_bearer is None and not route.refuses_dead_tokens
 
 
 def as_guest(route: Route) -> Response:
@@ -86,6 +87,16 @@ def test_a_protected_route_refuses_a_token_of_a_session_that_has_ended(ada, dige
     before = digest()
     assert_refused(ada.client.request(route.method, path_of(route)), UNKNOWN)
     assert digest() == before
+
+
+@pytest.mark.parametrize("authorization", NOBODY.values(), ids=NOBODY)
+@over(lambda route: route.refuses_dead_tokens)
+def test_a_route_that_says_so_refuses_a_wrong_token_of_whoever_may_be_a_guest(
+    api, route, authorization
+):
+    headers = {"authorization": authorization}
+    assert_refused(api.request(route.method, path_of(route), headers=headers), UNKNOWN)
+    assert as_guest(route).status == 200
 
 
 @pytest.mark.parametrize("authorization", NOBODY.values(), ids=NOBODY)

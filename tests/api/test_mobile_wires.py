@@ -79,6 +79,7 @@ def test_a_person_brings_their_key_to_a_phone_and_uses_it(served, betty, screen)
     options = "contain[permission]=1&limit=50&page=1&sort=Resources.modified&direction=desc"
     listed = phone.ask("GET", f"/resources.json?{options}")
     assert resource_id in {each["id"] for each in listed}
+    assert {entry["role_id"] for entry in phone.ask("GET", "/rbacs/me.json")} != set()
 
     phone.access_token = expired(phone.access_token, served)
     before = phone.refresh_token
@@ -94,6 +95,14 @@ def test_a_person_brings_their_key_to_a_phone_and_uses_it(served, betty, screen)
     spent = {"user_id": phone.user_id, "refresh_token": phone.refresh_token}
     refused = requests.post(f"{served.url}/auth/jwt/refresh.json", json=spent, timeout=10)
     assert refused.status_code == 400
+
+
+def test_the_apps_are_refused_what_a_dead_token_asks_of_their_role(served, phone):
+    """Android and iOS renew their token then; a guest's empty list would hide all their buttons"""
+    phone.access_token = expired(phone.access_token, served)
+
+    assert len(phone.ask("GET", "/rbacs/me.json")) == 24
+    assert phone.refused == [401]
 
 
 def test_the_extension_hears_that_the_phone_gave_up(screen):
@@ -119,7 +128,30 @@ def test_the_extension_ends_what_is_left_on_the_screen(screen):
     assert late.status_code == 401
 
 
-def test_it_is_announced(betty):
+def test_the_extension_reads_what_it_may_show(betty):
+    """It wants these members of each entry, of the types it names, and knows entries by name"""
+    for entry in betty.visitor.body("GET", "/rbacs/me.json?api-version=v2&contain[action]=1"):
+        wanted = ("id", "role_id", "foreign_model", "foreign_id", "control_function")
+        assert all(isinstance(entry[name], str) for name in wanted)
+        assert entry["foreign_model"] in ("UiAction", "Action")
+        assert (entry["ui_action"] is None) != (entry["action"] is None)
+
+
+def test_the_extension_saves_what_roles_may_show(ada, betty):
+    """It sends what was changed, of each the identifier and the function"""
+    before = ada.visitor.body("GET", "/rbacs.json?contain[ui_action]=1&contain[action]=1")
+    entry = next(each for each in before if (each["ui_action"] or {}).get("name") == "Tags.use")
+    sent = [{"id": entry["id"], "control_function": "Deny"}]
+
+    [saved] = ada.visitor.body("PUT", "/rbacs.json?api-version=v2&contain[ui_action]=1", sent)
+
+    assert (saved["control_function"], saved["ui_action"]["name"]) == ("Deny", "Tags.use")
+    assert saved in betty.visitor.body("GET", "/rbacs/me.json")
+    names = [each["name"] for each in ada.visitor.body("GET", "/rbacs/uiactions.json")]
+    assert len(names) == 20
+
+
+def test_both_are_announced(betty):
     plugins = betty.visitor.body("GET", "/settings.json")["passbolt"]["plugins"]
 
-    assert plugins["mobile"]["enabled"] is True
+    assert plugins["mobile"]["enabled"] is plugins["rbacs"]["enabled"] is True

@@ -22,7 +22,7 @@ from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.metadata_uses import MetadataUse
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.session_keys import SessionKey
-from chalicelib.tables.settings import ROLES, SIGNING_KEYS, TENANT, Setting
+from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT, Setting
 from chalicelib.tables.tags import Tag
 from chalicelib.tables.tokens import REFRESH, Token
 from chalicelib.tables.users import User
@@ -351,6 +351,14 @@ BREACHES = {
     "a user does not know of their copy": (
         "I7",
         lambda t: _copy(_saved(_shared_key()), t.ada.id).save(),
+    ),
+    "something is denied to a role that is gone": (
+        "I9",
+        lambda _: Setting(RBACS, value={"roles": {new_id(): {}}}).save(),
+    ),
+    "something is denied to administrators": (
+        "I9",
+        lambda _: Setting(RBACS, value={"roles": {roles.ADMIN.id: {}}}).save(),
     ),
     "nobody administers": ("W9", lambda t: t.change(t.ada.user, role_id=roles.USER.id)),
     "a user has no role there is": ("I9", lambda t: t.change(t.ada.user, role_id=new_id())),

@@ -40,7 +40,6 @@ from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.users import Belonging, User
 
-DENIED = "You are not authorized to access that location."
 _NOT_WANTED = {"resource_id": {"only_missing": "No secret is wanted for this resource."}}
 _MISSING = {"secrets": {"all_missing": "The secrets of all resources gained are required."}}
 _SURPLUS = {"secrets": {"all_missing_only": "There are more secrets than resources gained."}}
@@ -103,7 +102,7 @@ def require_changeable(actor: Actor, group: str) -> Group:
         raise NotFound(MISSING)
     is_managed = actor.groups.get(group_id) and not row.deleted
     if not (actor.is_admin or is_managed):
-        raise Forbidden(DENIED)
+        raise Forbidden(groups.DENIED)
     if row.deleted:
         raise NotFound(MISSING)
     return row

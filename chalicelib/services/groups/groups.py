@@ -9,14 +9,15 @@ from chalicelib.bodies.groups import INVALID, GroupBody, read_creation
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewGroup
-from chalicelib.domain.errors import FieldErrors, Invalid, Stale
+from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
+from chalicelib.domain.rbacs import GROUPS_ADD
 from chalicelib.services.groups import group_members
 from chalicelib.services.groups.group_lists import Found
 from chalicelib.services.groups.group_members import Roster
-from chalicelib.services.users import people
+from chalicelib.services.users import people, rbacs
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key
+from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.action_logs import ActionLog
@@ -24,19 +25,21 @@ from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
 
+DENIED = "You are not authorized to access that location."
 TAKEN = {"group_unique": "The name is already used by another group."}
 
 
 def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
     """Store a new group with all its members, one of whom manages it."""
-    return apply(actor, read_creation(draft))
+    grant = rbacs.require(actor, GROUPS_ADD, Forbidden(DENIED))
+    return apply(actor, grant, read_creation(draft))
 
 
-def apply(actor: Actor, new: NewGroup) -> Found:
+def apply(actor: Actor, grant: Grant, new: NewGroup) -> Found:
     """Store a new group.
 
     Its name is no other group's, however it is written. Who is made a member is not deleted
-    meanwhile, and who makes the group is an administrator when it happens.
+    meanwhile, and who makes the group may do so when it happens.
     """
     user_ids = [member.user_id for member in new.members]
     rows = reading.read([claim_of(new.name), *map(User.by_id, user_ids)])
@@ -46,7 +49,7 @@ def apply(actor: Actor, new: NewGroup) -> Found:
     for member in new.members:
         group_members.add(roster, member, users)
     group = _new_group(actor, new.name)
-    _write(actor, group, roster, users)
+    _write(actor, grant, group, roster, users)
     tell(actor, group)
     return _found(group, roster, users.get(actor.id))
 
@@ -92,10 +95,12 @@ def _new_group(actor: Actor, name: str) -> Group:
     )
 
 
-def _write(actor: Actor, group: Group, roster: Roster, users: Mapping[UserId, User]) -> None:
+def _write(
+    actor: Actor, grant: Grant, group: Group, roster: Roster, users: Mapping[UserId, User]
+) -> None:
     with Change(None, group) as tx:
         tx.makes(group.id)
-        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.hold(grant)
         claim = Claim.group(group.name, group.id)
         tx.create(claim, otherwise=Invalid(INVALID, {"name": TAKEN}))
         tx.create(ActionLog.of(group.id, "Groups.created", actor.id, actor.caller))

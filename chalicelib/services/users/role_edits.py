@@ -14,7 +14,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.roles import Role
-from chalicelib.services.users import people
+from chalicelib.services.users import people, rbacs
 from chalicelib.services.users.roles import DELETED_KEY, KEY, Known, deleted, of, read
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
@@ -56,8 +56,10 @@ def everything(*, are_deleted: bool, counted: bool) -> list[CountedRole]:
 
 
 def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
-    """Add a role by a name that no other has."""
-    body, known, now = _read(draft), read(), timestamp_text(clock.now())
+    """Add a role by a name that no other has. It is allowed what `user` is."""
+    body, now = _read(draft), timestamp_text(clock.now())
+    rows = reading.read([KEY, rbacs.KEY])
+    known = of(rows)
     _require_room(known, body.name)
     role = Role(
         RoleId(new_id()),
@@ -70,6 +72,7 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         tx.makes(role.id)
         _store(tx, actor, known, [*known.custom.values(), role])
+        rbacs.begin(tx, role.id, rbacs.of(rows))
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
     audit.succeeded("roles", actor, role.id, action="Roles.created")
     return role
@@ -107,7 +110,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     The document is read before the users: who is given the role after they were read has
     raised its row.
     """
-    rows = reading.read([KEY, DELETED_KEY])
+    rows = reading.read([KEY, DELETED_KEY, rbacs.KEY])
     known, earlier = of(rows), rows.find(Setting, DELETED_ROLES)
     role = _require(known, role_id)
     if broken := {**_reserved(role), **_in_use(role)}:
@@ -116,6 +119,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     now = role.no_earlier(timestamp_text(clock.now()))
     with Transaction() as tx:
         _store(tx, actor, known, rest)
+        rbacs.end(tx, role_id, rbacs.of(rows))
         gone = replace(role, deleted=now, deleted_by=actor.id)
         tx.update(DELETED_KEY, Setting.value.set(_with(earlier, gone)), provided=as_read(earlier))
         tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))

@@ -29,6 +29,7 @@ from tests.support.world import (
     metadata,
     mobile,
     people,
+    rbacs,
     resources,
     session_keys,
     shares,
@@ -327,6 +328,26 @@ def add_role(tenant, name):
 @of(*both("/roles/{role_id}.json"), "DELETE /roles/{role_id}.json")
 def change_role(tenant, name):
     return sent(tenant.ada.client, name, {"role_id": make.role(tenant.ada)}, {"name": "reviewer"})
+
+
+@of("GET /rbacs.json", "GET /rbacs/me.json", "GET /rbacs/uiactions.json", *both("/rbacs.json"))
+def control(tenant, name):
+    body = None if name.startswith("GET") else [rbacs.setting("Resources.export", "Deny")]
+    who = tenant.betty if name.endswith("me.json") else tenant.ada
+    return sent(who.client, name, body=body)
+
+
+@of("POST /groups.json of a user who is allowed to")
+def create_group_as_user(tenant, name):
+    rbacs.put(tenant.ada, rbacs.setting("GroupsAdd.addPost", "Allow"))
+    return sent(tenant.betty.client, name, body=groups.body(tenant.ada, tenant.betty))
+
+
+@of("DELETE /roles/{role_id}.json of which something is said")
+def delete_controlled_role(tenant, name):
+    role_id = make.role(tenant.ada)
+    rbacs.put(tenant.ada, rbacs.setting("Resources.export", "Deny", role_id))
+    return sent(tenant.ada.client, name, {"role_id": role_id})
 
 
 @of("PUT /users/{user}.json with another role")
