@@ -109,7 +109,7 @@ GROUPS = (
         "users",
         modules=(
             *("users", "user_deletion", "gpgkeys", "roles", "rbacs"),
-            *("account", "self_registration"),
+            *("account", "self_registration", "policies"),
         ),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},

@@ -8,6 +8,7 @@ from typing import Annotated
 from chalicelib.bodies.rules import meant, not_empty, required
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.locales import find_locale
+from chalicelib.domain.themes import find_theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +22,18 @@ class LocaleBody:
         if locale is None:
             raise Invalid("This is not a valid locale.")
         return locale
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeBody:
+    """The look of one's choice."""
+
+    value: Annotated[object, meant(required, not_empty)] = None
+
+    def require_theme(self) -> str:
+        if self.value in (None, ""):
+            raise Invalid("A value for the theme should be provided.")
+        theme = find_theme(self.value)
+        if theme is None:
+            raise Invalid("This is not a valid theme.")
+        return theme

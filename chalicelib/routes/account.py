@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.account import LocaleBody
+from chalicelib.bodies.account import LocaleBody, ThemeBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.users import account
@@ -34,3 +34,21 @@ def index(actor: Actor) -> User:
 def choose_locale(actor: Actor, body: Draft[LocaleBody]) -> User:
     """Choose the language of the caller."""
     return account.choose_locale(actor, body)
+
+
+@endpoints.get("/account/settings/themes.json", action="ThemesIndex.index", access=Access.USER)
+def list_themes() -> list[views.ThemeJson]:
+    """List how clients may look."""
+    return views.all_themes()
+
+
+@endpoints.post(
+    "/account/settings/themes.json",
+    action="ThemesSelect.select",
+    access=Access.USER,
+    body=ThemeBody,
+    view=views.theme,
+)
+def choose_theme(actor: Actor, body: Draft[ThemeBody]) -> User:
+    """Choose how the caller's clients look."""
+    return account.choose_theme(actor, body)

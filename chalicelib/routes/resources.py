@@ -23,7 +23,7 @@ from chalicelib.views import resources as views
 from chalicelib.views import tags as tag_views
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
-from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.endpoint import Endpoints, Handler
 from chalicelib.web.filters import either, flag, ids, one_id, one_of, text
 from chalicelib.web.query import Options, Query, paginate
 from chalicelib.web.reply import Reply
@@ -116,14 +116,19 @@ def _created(actor: Actor, made: str) -> views.ChangedResourceJson:
     return _changed(actor, resources.created(actor, ResourceId(made)))
 
 
-@endpoints.post(
-    "/resources.json",
-    action="ResourcesAdd.add",
-    access=Access.USER,
-    body=V4Creation | V5Creation,
-    again=_created,
-    message="The resource has been added successfully.",
-)
+def _create(path: str) -> Callable[[Handler], Handler]:
+    return endpoints.post(
+        path,
+        action="ResourcesAdd.add",
+        access=Access.USER,
+        body=V4Creation | V5Creation,
+        again=_created,
+        message="The resource has been added successfully.",
+    )
+
+
+@_create("/resources.json")
+@_create("/import/resources.json")
 def create(actor: Actor, body: Draft[Any]) -> views.ChangedResourceJson:
     """Create a resource the caller owns."""
     return _changed(actor, resources.create(actor, body))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.domain.actor import Access, Actor
+from chalicelib.services.organisation import policies
+from chalicelib.services.organisation.policies import LANGUAGE
 from chalicelib.views import settings as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query
@@ -20,4 +22,5 @@ endpoints = Endpoints(__name__)
 )
 def index(actor: Actor | None, query: Query) -> Reply | Bare:
     """Show what the server is and what it can do; to guests only what signing in takes."""
-    return Reply(actor) if query.contains("header") else Bare(actor)
+    shown = views.Asked(actor, policies.read(LANGUAGE).says["value"])
+    return Reply(shown) if query.contains("header") else Bare(shown)

@@ -7,13 +7,14 @@ from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.setup import AbortBody, CompletionBody
-from chalicelib.domain.actor import Access, Caller
+from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.ids import UserId
-from chalicelib.services.sign_in import setup
-from chalicelib.services.users.people import Person
-from chalicelib.views import pages
+from chalicelib.services.sign_in import key_policies, setup
+from chalicelib.services.sign_in.newcomers import Newcomer
+from chalicelib.views import pages, policies
 from chalicelib.views import users as views
 from chalicelib.web.endpoint import Endpoints, Handler
+from chalicelib.web.query import Options, Query
 from chalicelib.web.reply import Reply, page
 from chalicelib.web.route import nothing, page_of
 
@@ -51,7 +52,7 @@ def _start(path: str) -> Callable[[Handler], Handler]:
 
 @_start("/setup/start/{user_id}/{token_id}.json")
 @_start("/setup/install/{user_id}/{token_id}.json")
-def start(user_id: UserId, token_id: str) -> Person:
+def start(user_id: UserId, token_id: str) -> Newcomer:
     """Show an invited person who they are, before they set up."""
     return setup.start_setup(user_id, token_id)
 
@@ -91,7 +92,7 @@ def _recover(path: str) -> Callable[[Handler], Handler]:
 
 @_recover("/setup/recover/start/{user_id}/{token_id}.json")
 @_recover("/setup/recover/{user_id}/{token_id}.json")
-def start_recovery(user_id: UserId, token_id: str) -> Person:
+def start_recovery(user_id: UserId, token_id: str) -> Newcomer:
     """Show a person who they are, before they set up another device."""
     return setup.start_recovery(user_id, token_id)
 
@@ -125,3 +126,21 @@ def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
 def abort_recovery(user_id: UserId, body: Draft[AbortBody]) -> None:
     """End a recovery of a person who has lost their key."""
     setup.abort_recovery(user_id, body)
+
+
+def _key_policies(path: str) -> Callable[[Handler], Handler]:
+    return endpoints.get(
+        path,
+        action="UserKeyPoliciesGetSettings.get",
+        access=Access.ANYONE,
+        query=Options(texts=frozenset({"user_id", "token"})),
+    )
+
+
+@_key_policies("/user-key-policies/settings.json")
+@_key_policies("/setup/user-key-policies/settings.json")
+def view_key_policies(actor: Actor | None, query: Query) -> policies.KeyPoliciesJson:
+    """Show which keys clients are to make, to users and to who is about to set one up."""
+    asked = query.texts
+    key_policies.require_allowed(actor, asked.get("user_id"), asked.get("token"))
+    return policies.KEY_POLICIES

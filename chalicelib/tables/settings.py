@@ -27,6 +27,12 @@ SIGNING_KEYS = "signing-keys"
 """The public half of the keys that sign access tokens, as a JWK set."""
 SELF_REGISTRATION = "self-registration"
 """Whose people may register by themselves; no such row while nobody may."""
+PASSWORD_POLICIES = "password-policies"  # noqa: S105 - a name
+"""Which passwords clients make."""
+PASSPHRASE_POLICIES = "user-passphrase-policies"  # noqa: S105 - a name
+"""How strong the passphrases of users are to be."""
+LOCALE = "locale"
+"""The language of who has chosen none."""
 ROLES = "roles"
 """The custom roles there are; the row is raised when one is given to somebody."""
 DELETED_ROLES = "deleted-roles"

@@ -65,6 +65,7 @@ class UserRow(VersionedRow):
     avatar_created: NotRequired[Text]
     gpgkey_id: NotRequired[Text]
     locale: NotRequired[Text]
+    theme: NotRequired[Text]
     last_logged_in: NotRequired[Text]
     groups: Entries[BelongingRow]
     metadata_keys: NotRequired[Texts]
@@ -126,6 +127,7 @@ class User(Versioned, Typed[UserRow]):
     avatar_created = unversioned(TimestampAttribute(null=True))
     gpgkey_id = unversioned(UnicodeAttribute(null=True))
     locale = unversioned(UnicodeAttribute(null=True))
+    theme = unversioned(UnicodeAttribute(null=True))
     last_logged_in = unversioned(TimestampAttribute(null=True))
     groups = GroupsAttribute(default=dict)
     metadata_keys = unversioned(UnicodeSetAttribute(null=True))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from chalicelib.domain import locales
+from chalicelib.domain import locales, themes
 from chalicelib.domain.ids import named_id
+from chalicelib.settings import settings as environment
 from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.users import User
 from chalicelib.views.shapes import Moment, Uuid
@@ -21,14 +22,36 @@ class AccountSettingJson(TypedDict):
     modified: Moment
 
 
+class ThemeJson(TypedDict):
+    id: Uuid
+    name: str
+    preview: str
+
+
 def settings(user: User) -> list[AccountSettingJson]:
     """The settings the user made; none stands for the organisation's."""
-    return [] if user.locale is None else [locale(user)]
+    chosen = {"theme": user.theme, "locale": user.locale}
+    return [_row(user, name, value) for name, value in chosen.items() if value is not None]
 
 
 def locale(user: User) -> AccountSettingJson:
     """The language the user chose, or the organisation's."""
     return _row(user, "locale", user.locale or locales.DEFAULT)
+
+
+def theme(user: User) -> AccountSettingJson:
+    return _row(user, "theme", user.theme or themes.DEFAULT)
+
+
+def all_themes() -> list[ThemeJson]:
+    return [
+        {
+            "id": named_id(f"theme.id.{name}"),
+            "name": name,
+            "preview": f"{environment.base_url}/img/themes/{name}.png",
+        }
+        for name in themes.THEMES
+    ]
 
 
 def _row(user: User, name: str, value: str) -> AccountSettingJson:

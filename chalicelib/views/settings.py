@@ -1,13 +1,13 @@
 """How the server describes itself: exactly the features that exist as a whole.
 
 Clients draw a menu entry or a button for what is announced. For some they expect a page of the
-server behind it (`accountSettings`, `healthcheckUi`, and `selfRegistration` to administrators):
-without the page these are not announced, even where the endpoints exist.
+server behind it (`accountSettings`, `healthcheckUi`, `rbacs`, and `selfRegistration` to
+administrators): without the page these are not announced, even where the endpoints exist.
 """
 
 from __future__ import annotations
 
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.locales import LOCALES
@@ -49,26 +49,36 @@ class SettingsJson(TypedDict):
     passbolt: ProductJson
 
 
-def settings(actor: Actor | None) -> SettingsJson:
-    return for_guests() if actor is None else for_users()
+class Asked(NamedTuple):
+    """Who asks, and the organisation's language."""
+
+    actor: Actor | None
+    locale: str
 
 
-def for_guests() -> SettingsJson:
+def settings(asked: Asked) -> SettingsJson:
+    return for_guests(asked.locale) if asked.actor is None else for_users(asked.locale)
+
+
+def for_guests(locale: str) -> SettingsJson:
     return {
-        "app": {"url": environment.base_url + "/", "locale": "en-UK"},
+        "app": {"url": environment.base_url + "/", "locale": locale},
         "passbolt": _product(
             {
                 "jwtAuthentication": {"enabled": True},
                 "selfRegistration": {"enabled": True},
+                "userKeyPolicies": {"enabled": True},
+                "userPassphrasePolicies": {"enabled": True},
+                "exportPolicies": {"enabled": True},
                 "locale": _locales(),
             }
         ),
     }
 
 
-def for_users() -> SettingsJson:
+def for_users(locale: str) -> SettingsJson:
     app: AppJson = {
-        **for_guests()["app"],
+        **for_guests(locale)["app"],
         "version": {"number": VERSION, "name": "Keyhaven"},
         "debug": 0,
         "server_timezone": "UTC",
@@ -83,11 +93,17 @@ def for_users() -> SettingsJson:
         "folders": _plugin(),
         "tags": _plugin(),
         "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
+        "mobile": _plugin(),
+        "export": _plugin(),
+        "import": {**_plugin(), "config": {"format": ["kdbx", "csv"]}},
+        "exportPolicies": _plugin(),
+        "passwordPolicies": _plugin(),
+        "passwordPoliciesUpdate": _plugin(),
+        "userKeyPolicies": _plugin(),
+        "userPassphrasePolicies": _plugin(),
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},
         "previewPassword": {"enabled": True},
-        "mobile": _plugin(),
-        "rbacs": _plugin(),
     }
     return {"app": app, "passbolt": _product(plugins)}
 

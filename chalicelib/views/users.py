@@ -7,15 +7,17 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
 from chalicelib.domain.roles import Role
+from chalicelib.services.sign_in.newcomers import Newcomer
 from chalicelib.services.users.people import Person
 from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import Listed
 from chalicelib.settings import settings
 from chalicelib.tables.memberships import MembershipRow
 from chalicelib.tables.users import BelongingRow, User, UserRow
-from chalicelib.views import gpgkeys
+from chalicelib.views import gpgkeys, policies
 from chalicelib.views import roles as role_views
 from chalicelib.views.gpgkeys import GpgkeyJson
+from chalicelib.views.policies import PassphrasePoliciesJson
 from chalicelib.views.roles import RoleJson
 from chalicelib.views.shapes import Moment, Uuid
 
@@ -94,6 +96,7 @@ class NewcomerJson(UserJson):
 
 class SetupJson(TypedDict):
     user: NewcomerJson
+    user_passphrase_policy: PassphrasePoliciesJson
 
 
 ListedPerson = Listed[PersonJson, GpgkeyJson]
@@ -259,14 +262,15 @@ def _belonging(user_id: str, group_id: str, entry: BelongingRow) -> MembershipJs
     }
 
 
-def newcomer(found: Person) -> SetupJson:
+def newcomer(found: Newcomer) -> SetupJson:
     """A user as the setup shows them: without a key."""
-    user = found.user
+    user = found.person.user
     return {
         "user": {
             **brief(user),
             "profile": profile(user),
             "locale": user.locale or locales.DEFAULT,
-            "role": _role(found.role),
-        }
+            "role": _role(found.person.role),
+        },
+        "user_passphrase_policy": policies.passphrases(found.passphrases),
     }

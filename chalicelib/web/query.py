@@ -51,6 +51,8 @@ class Options:
     filters: Mapping[str, Filter] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
     """Names of 0 and 1 that stand by themselves."""
+    texts: frozenset[str] = frozenset()
+    """Names of texts that stand by themselves."""
     sortable: tuple[str, ...] | None = None
     """`Model.field` names; with `None` sort and order are passed over."""
     default_order: Order = ()
@@ -67,6 +69,8 @@ class Query:
     filters: Mapping[str, Any] = field(default_factory=dict)
     flags: frozenset[str] = frozenset()
     """Those that are set."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Those that were sent."""
     order: Order = ()
     limit: int | None = None
     page: int = 1
@@ -101,6 +105,7 @@ def read_query(options: Options, parameters: Parameters) -> Query:
         spoken_of=frozenset(spoken),
         filters=_filters(options, sent),
         flags=_flags(options, sent),
+        texts={path[0]: value for path, value in sent if path[0] in options.texts},
         order=_order(options, sent),
         limit=limit,
         page=page,

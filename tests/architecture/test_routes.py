@@ -30,6 +30,12 @@ ACTIONS = {
     "AvatarsView.view": "97e2d767-191c-5226-94a2-3d00bec4dc9a",
     "GpgkeysIndex.index": "a8b75aae-cb86-5fda-a8b3-d36ae6155023",
     "GpgkeysView.view": "f07aa7d7-410d-5c49-bd11-407788f0e1b4",
+    "ThemesIndex.index": "058f384b-6685-55ac-8e82-9b0579a4e210",
+    "ThemesSelect.select": "bbcc91fb-c9fe-5a24-aaf6-0d36b61f9559",
+    "OrganizationLocalesSelect.select": "2c50bb0d-c13b-517c-9930-ad29fcbc7d81",
+    "PasswordPoliciesSettingsGet.get": "72a35b3d-5baf-57cd-b6ba-a946bd879ad4",
+    "ExportPoliciesSettingsGet.get": "4dc48e44-e318-5c6d-8dac-a9f6e96b0c76",
+    "UserKeyPoliciesGetSettings.get": "87d717de-7f19-5f3b-88cd-97bcaf26e8fa",
     "HealthcheckIndex.index": "08903e2d-1cb6-5908-8dbc-25b7a54e6bc4",
     "HealthcheckStatus.status": "f52ecf6c-8e82-5f3d-ab73-f6df46eb71b5",
     "RolesIndex.index": "30237a18-fd12-5935-b1be-1e2a62ccb71d",
@@ -103,7 +109,12 @@ NAMED_WITHOUT_ID = {
     *("MetadataUpgradeTagsPost.post",),
 }
 """Actions the catalogue names only."""
-OURS = {"OpenApi.view"}
+OURS = {
+    "OpenApi.view",
+    "PasswordPoliciesSettingsSet.set",
+    "UserPassphrasePoliciesGet.get",
+    "UserPassphrasePoliciesSet.set",
+}
 
 
 def test_the_identifier_of_an_action_is_made_from_its_name():
@@ -128,6 +139,8 @@ MAKE_NOTHING = {
     **dict.fromkeys(
         (
             *("/roles/{role_id}.json", "/account/settings/locales.json"),
+            *("/account/settings/themes.json", "/locale/settings.json"),
+            *("/password-policies/settings.json", "/user-passphrase-policies/settings.json"),
             *("/self-registration/settings.json", "/folders/{folder_id}.json"),
             *("/move/{model}/{item}.json", "/share/folder/{folder_id}.json"),
             *("/metadata/keys/{metadata_key_id}.json", "/metadata/keys/settings.json"),

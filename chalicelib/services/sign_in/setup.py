@@ -14,8 +14,11 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.organisation import policies
+from chalicelib.services.organisation.policies import PASSPHRASES
 from chalicelib.services.sign_in import key_handover
 from chalicelib.services.sign_in.key_handover import Handover
+from chalicelib.services.sign_in.newcomers import Newcomer
 from chalicelib.services.users import people, roles
 from chalicelib.services.users.invitations import link_hash
 from chalicelib.services.users.people import Person
@@ -33,19 +36,19 @@ NOT_ACTIVE = "The user does not exist, has not completed the setup or was delete
 NO_RECOVERY = "The user does not exist or is not active or is disabled."
 
 
-def start_setup(user_id: UserId, token: str) -> Person:
+def start_setup(user_id: UserId, token: str) -> Newcomer:
     """Return the invited user whose link this is."""
-    found, row = _read_person(user_id, REGISTER, token)
-    if found is None or not _is_waiting(found.user):
+    found, row = _read_newcomer(user_id, REGISTER, token)
+    if found is None or not _is_waiting(found.person.user):
         raise Invalid(NO_SETUP)
     _require_link(row, REGISTER)
     return found
 
 
-def start_recovery(user_id: UserId, token: str) -> Person:
+def start_recovery(user_id: UserId, token: str) -> Newcomer:
     """Return the user who is known on another device and whose link this is."""
-    found, row = _read_person(user_id, RECOVER, token)
-    if found is None or not found.user.may_sign_in(clock.now()):
+    found, row = _read_newcomer(user_id, RECOVER, token)
+    if found is None or not found.person.user.may_sign_in(clock.now()):
         raise Invalid(NO_RECOVERY)
     _require_link(row, RECOVER)
     return found
@@ -99,13 +102,15 @@ def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | 
     return rows.find(User, user_id), rows.find(Token, key)
 
 
-def _read_person(user_id: UserId, kind: str, token: str) -> tuple[Person | None, Token | None]:
-    """Return the same, and with the user their role."""
+def _read_newcomer(user_id: UserId, kind: str, token: str) -> tuple[Newcomer | None, Token | None]:
+    """Return the same, and with the user their role and the policy they are to follow."""
     key = link_hash(kind, user_id, token.lower())
-    rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY])
-    user = rows.find(User, user_id)
-    person = Person(user, roles.of(rows).role_of(user.role_id)) if user else None
-    return person, rows.find(Token, key)
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY, PASSPHRASES.key])
+    user, row = rows.find(User, user_id), rows.find(Token, key)
+    if user is None:
+        return None, row
+    person = Person(user, roles.of(rows).role_of(user.role_id))
+    return Newcomer(person, policies.of(rows, PASSPHRASES)), row
 
 
 def _is_waiting(user: User) -> bool:

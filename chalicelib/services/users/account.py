@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.account import LocaleBody
+from chalicelib.bodies.account import LocaleBody, ThemeBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
@@ -21,10 +21,20 @@ def view(actor: Actor) -> User:
 
 def choose_locale(actor: Actor, draft: Draft[LocaleBody]) -> User:
     """Set the actor's language, as long as they may sign in."""
-    locale = draft.read("The locale could not be validated.").require_locale()
+    chosen = draft.read("The locale could not be validated.").require_locale()
+    return _choose(actor, "locale", chosen)
+
+
+def choose_theme(actor: Actor, draft: Draft[ThemeBody]) -> User:
+    """Set the look of the actor's clients, as long as they may sign in."""
+    return _choose(actor, "theme", draft.read("This is not a valid theme.").require_theme())
+
+
+def _choose(actor: Actor, name: str, value: str) -> User:
     user, now = view(actor), clock.now()
-    chosen = {"locale": locale, "modified": now}
+    chosen = {name: value, "modified": now}
     with Transaction() as tx:
         tx.update(user, *User.set_to(chosen), provided=User.is_able(actor.id, now).condition)
-    user.locale = locale
+    setattr(user, name, value)
+    user.modified = now
     return user

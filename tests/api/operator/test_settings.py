@@ -11,10 +11,11 @@ from tests.support.wire.endpoints import ROUTES
 HISTORY = "secrets that were replaced"
 """No endpoint serves them: with the plugin, administrators may choose how many are kept."""
 NEEDS = {
-    "accountSettings": {"GET /account/settings.json", "POST /account/settings/themes.json"},
+    "accountSettings": {"POST /account/settings/themes.json", "GET /app/settings/theme"},
     "directorySync": {"GET /directorysync/settings.json"},
     "disableUser": {"PUT /users/{user}.json"},
     "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
+    "export": {"GET /resources.json", "GET /export-policies/settings.json"},
     "exportPolicies": {"GET /export-policies/settings.json"},
     "folders": {"GET /folders.json", "POST /folders.json"},
     "healthcheck": {"GET /healthcheck.json"},
@@ -25,9 +26,11 @@ NEEDS = {
     "mobile": {"POST /mobile/transfers.json"},
     "multiFactorAuthentication": {"GET /mfa/verify/error.json"},
     "passwordExpiry": {"GET /password-expiry/settings.json"},
+    "import": {"POST /resources.json", "POST /folders.json", "POST /import/resources.json"},
     "passwordPolicies": {"GET /password-policies/settings.json"},
+    "passwordPoliciesUpdate": {"POST /password-policies/settings.json"},
     "previewPassword": {"GET /secrets/resource/{resource_id}.json"},
-    "rbacs": {"GET /rbacs/me.json"},
+    "rbacs": {"GET /rbacs/me.json", "GET /app/administration/rbacs"},
     "resourceTypes": {"GET /resource-types.json"},
     "scim": {"GET /scim/settings.json"},
     "secretRevisions": {"GET /secret-revisions/settings.json", HISTORY},
@@ -39,12 +42,17 @@ NEEDS = {
     "tags": {"GET /tags.json"},
     "totpResourceTypes": {"GET /resource-types.json"},
     "userKeyPolicies": {"GET /user-key-policies/settings.json"},
+    "userPassphrasePolicies": {
+        "GET /user-passphrase-policies/settings.json",
+        "POST /user-passphrase-policies/settings.json",
+    },
 }
 """Endpoints, pages and else without which signed-in clients must not see a plugin."""
 GUESTS_NEED = {
     **{name: NEEDS[name] for name in ("exportPolicies", "jwtAuthentication", "locale")},
     "selfRegistration": {"POST /self-registration/dry-run.json", "POST /users/register.json"},
     "userKeyPolicies": {"GET /setup/user-key-policies/settings.json"},
+    "userPassphrasePolicies": {"GET /setup/start/{user_id}/{token_id}.json"},
 }
 """The same for guests, to whom a plugin may promise something else."""
 
@@ -80,7 +88,7 @@ def test_a_history_that_is_not_kept_is_not_announced(ada):
     assert "secretRevisions" not in ada.client.get("/settings.json").body["passbolt"]["plugins"]
 
 
-@pytest.mark.parametrize("name", ["accountSettings", "healthcheckUi", "selfRegistration"])
+@pytest.mark.parametrize("name", ["accountSettings", "healthcheckUi", "rbacs", "selfRegistration"])
 def test_what_would_lead_to_a_blank_page_is_not_announced(ada, name):
     assert name not in ada.client.get("/settings.json").body["passbolt"]["plugins"]
 

@@ -40,6 +40,7 @@ from tests.support.world.keys import KEYS, challenge, message
 from tests.support.world.make import Somebody, Team
 from tests.support.world.people import Invited
 from tests.support.world.pictures import PNG, form
+from tests.support.world.policies import password_policies
 from tests.support.world.resources import secrets, v4
 
 TOTP = resource_types.V5_TOTP_STANDALONE.id
@@ -148,6 +149,12 @@ def as_guest(tenant, name):
     "GET /gpgkeys/{gpgkey_id}.json",
     "GET /roles.json",
     "GET /account/settings.json",
+    "GET /account/settings/themes.json",
+    "GET /password-policies/settings.json",
+    "GET /user-passphrase-policies/settings.json",
+    "GET /export-policies/settings.json",
+    "GET /user-key-policies/settings.json",
+    "GET /setup/user-key-policies/settings.json",
     "GET /resources.json",
     "GET /resources.json?contain[permissions]=1&contain[favorite]=1",
     "GET /resources.json?contain[creator]=1&contain[permissions.user.profile]=1",
@@ -320,6 +327,27 @@ def choose_locale(tenant, name):
     return sent(tenant.ada.client, name, body={"value": "de-DE"})
 
 
+@of("POST /account/settings/themes.json")
+def choose_theme(tenant, name):
+    return sent(tenant.ada.client, name, body={"value": "midgar"})
+
+
+@of("POST /locale/settings.json")
+def choose_locale_of_all(tenant, name):
+    return sent(tenant.ada.client, name, body={"value": "de-DE"})
+
+
+@of(*both("/password-policies/settings.json"))
+def save_password_policies(tenant, name):
+    return sent(tenant.ada.client, name, body=password_policies())
+
+
+@of(*both("/user-passphrase-policies/settings.json"))
+def save_passphrase_policies(tenant, name):
+    body = {"entropy_minimum": 80, "external_dictionary_check": False}
+    return sent(tenant.ada.client, name, body=body)
+
+
 @of("POST /roles.json")
 def add_role(tenant, name):
     return sent(tenant.ada.client, name, body={"name": "auditor"})
@@ -375,7 +403,7 @@ def transfer_key(tenant, name):
     return sent(client, name, ids, None if name.startswith("GET") else body)
 
 
-@of("POST /resources.json")
+@of("POST /resources.json", "POST /import/resources.json")
 def create(tenant, name):
     return sent(tenant.ada.client, name, body=v4())
 

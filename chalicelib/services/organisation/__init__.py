@@ -1,0 +1,1 @@
+"""What an organisation has decided for all its people."""

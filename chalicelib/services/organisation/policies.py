@@ -1,0 +1,130 @@
+"""Policies: documents of the organisation that clients follow, each in a row of its own.
+
+Nothing has to be founded: as long as there is no row, the values of new organisations hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.policies import (
+    OrganisationLocale,
+    PassphraseGeneratorBody,
+    PassphrasePoliciesBody,
+    PasswordGeneratorBody,
+    PasswordPoliciesBody,
+)
+from chalicelib.domain import audit, clock, locales
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, timestamp_text
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.settings import (
+    LOCALE,
+    PASSPHRASE_POLICIES,
+    PASSWORD_POLICIES,
+    Setting,
+    as_read,
+    value_of,
+)
+from chalicelib.tables.users import User
+
+_ALL = {name: True for name in PasswordGeneratorBody.__dataclass_fields__ if name != "length"}
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """One of the documents: where it lies, what it may say, and what a new organisation has."""
+
+    name: str
+    body: type[Any]
+    new: Any
+    invalid: str
+    """Said of a document that is refused."""
+
+    @property
+    def key(self) -> Key:
+        """The row `of` needs, to be read together with others."""
+        return Setting.named(self.name)
+
+
+PASSWORDS = Policy(
+    PASSWORD_POLICIES,
+    PasswordPoliciesBody,
+    PasswordPoliciesBody(
+        default_generator="password",
+        external_dictionary_check=True,
+        password_generator_settings=PasswordGeneratorBody(
+            length=18, **{**_ALL, "mask_emoji": False}
+        ),
+        passphrase_generator_settings=PassphraseGeneratorBody(
+            words=9, word_separator=" ", word_case="lowercase"
+        ),
+    ),
+    "Could not validate the password policies settings.",
+)
+PASSPHRASES = Policy(
+    PASSPHRASE_POLICIES,
+    PassphrasePoliciesBody,
+    PassphrasePoliciesBody(entropy_minimum=50, external_dictionary_check=True),
+    "Could not validate the user passphrase policies settings.",
+)
+LANGUAGE = Policy(
+    LOCALE,
+    OrganisationLocale,
+    OrganisationLocale(value=locales.DEFAULT),
+    "This is not a valid locale.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a policy says; with its identifier, who made it and when, once it was stored."""
+
+    says: Mapping[str, Any]
+    stored: Mapping[str, str] | None = None
+
+
+def of(rows: Rows, policy: Policy) -> Document:
+    """A policy as it was stored; as a new organisation has it where it never was, or is broken."""
+    row = rows.find(Setting, policy.name)
+    says = value_of(row).get("says", {})
+    if row is None or Draft(policy.body, says).errors():
+        return Document(asdict(policy.new))
+    return Document(says, _about(row))
+
+
+def read(policy: Policy) -> Document:
+    return of(reading.read([policy.key]), policy)
+
+
+def save(actor: Actor, policy: Policy, draft: Draft[Any]) -> Document:
+    """Store what administrators want, over what was read, as long as they are one."""
+    says = asdict(draft.read(policy.invalid))
+    before = reading.read([policy.key]).find(Setting, policy.name)
+    value = {**_named(actor, before), "says": says}
+    row = Setting(policy.name, value=value, modified=clock.now(), modified_by=actor.id)
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.update(row, *Setting.says(value, actor.id), provided=as_read(before))
+        tx.create(ActionLog.of(value["id"], "Policies.updated", actor.id, actor.caller))
+    audit.succeeded("policies", actor, value["id"])
+    return Document(says, _about(row))
+
+
+def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
+    """What stays of the document through all its changes."""
+    if stored is None:
+        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
+    return value_of(stored)
+
+
+def _about(row: Setting) -> dict[str, str]:
+    kept = {name: value_of(row)[name] for name in ("id", "created", "created_by")}
+    return {**kept, "modified": timestamp_text(row.modified), "modified_by": row.modified_by}
