@@ -170,7 +170,7 @@ def test_the_first_version_of_the_api_is_refused(api, store, version):
 @pytest.mark.parametrize(
     ("method", "path"),
     [
-        ("GET", "/"),
+        ("GET", "/.json"),
         ("GET", "/no.json"),
         ("GET", "/users.json/"),
         ("GET", "/users/.json"),
@@ -344,6 +344,7 @@ FREE = {
     "/auth/jwt/login.json",
     "/auth/jwt/refresh.json",
     "/auth/jwt/logout.json",
+    "/mobile/transfers/{transfer_id}/{auth_token}.json",
     "/setup/complete/{user_id}.json",
     "/setup/recover/complete/{user_id}.json",
     "/users/validateAccount/{user_id}.json",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.support.wire.served import Served, administrator
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 NAMED = "8e3874ae-4b40-590b-968a-418f704b9d9a"
@@ -28,7 +30,8 @@ SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))
 
 @pytest.fixture(scope="session")
 def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
+    api = pytest.importorskip("playwright.sync_api", reason="`make test-browser` installs it")
+    with api.sync_playwright() as playwright:
         # Who is root, as in a container, has no other sandbox to lose.
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield browser

@@ -48,9 +48,10 @@ def _plain(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _roles(table: type[Table], row: dict[str, Any]) -> dict[str, Any]:
-    """The roles of a document, by their identifiers."""
+    """The roles of a document, and what is said of them, by their identifiers."""
     document = json.loads(row["value"]["S"]) if table is Setting and "value" in row else {}
-    return {role["id"]: role for role in document.get("roles", ())}
+    roles = document.get("roles", ())
+    return roles if isinstance(roles, dict) else {role["id"]: role for role in roles}
 
 
 def _said(row: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -36,5 +36,4 @@ def _choose(actor: Actor, name: str, value: str) -> User:
     with Transaction() as tx:
         tx.update(user, *User.set_to(chosen), provided=User.is_able(actor.id, now).condition)
     setattr(user, name, value)
-    user.modified = now
     return user
