@@ -38,6 +38,8 @@ def against_floors(folder: Path, arguments: list[str]) -> None:
         surroundings.show("bench.endpoints", there, *arguments)
         print("\nShares with groups, and their end: what a member costs should stay the same\n")
         surroundings.show("bench.growth", there, *arguments)
+        print("\nLists of a vault that grows: what an item costs should stay the same\n")
+        surroundings.show("bench.vaults", there, *arguments)
         rsa = {**there, "KEY_FOLDER": str(_with_rsa(keys))}
         print("\nThe same with an RSA 3072 server key\n")
         surroundings.show("bench.endpoints", rsa, *arguments, "sign in, RSA 3072")

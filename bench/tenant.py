@@ -97,8 +97,8 @@ def fill() -> Tenant:
     listed = [_v5(ada, betty, expired, number) for number in range(LISTED)]
     writing.put_all([MetadataUse(expired.id, each.id, kind=RESOURCE) for each in listed])
     singles = [_v4(carol, number) for number in range(SINGLE)]
-    shared = _holdings(listed, ada, betty)
-    writing.put_all([*listed, *singles, *shared, *_holdings(singles, carol)])
+    shared = holdings(listed, ada, betty)
+    writing.put_all([*listed, *singles, *shared, *holdings(singles, carol)])
     frances = make.user("frances")
     folders = _folders(frances, betty)
     inner = folders[FOLDERS // 2]
@@ -141,7 +141,7 @@ def _inside(folder_id: str, *holders: Somebody) -> Iterator[Table]:
         row.above = {folder_id}
         yield row
         yield FolderItem(folder_id, row.id)
-    for each in _holdings(rows, *holders):
+    for each in holdings(rows, *holders):
         each.place = folder_id
         yield each
 
@@ -189,6 +189,15 @@ def _v5(owner: Somebody, reader: Somebody, key: MetadataKey, number: int) -> Res
     return resource
 
 
+def named(owner: Somebody, reader: Somebody | None, number: int) -> Resource:
+    """A v4 resource, maybe shared with somebody who may read it."""
+    resource = _v4(owner, number)
+    if reader is not None:
+        granted = _permission(reader.id, PermissionType.READ)
+        resource.permissions = {**resource.permissions, reader.id: granted}
+    return resource
+
+
 def _v4(owner: Somebody, number: int) -> Resource:
     resource = _resource(owner, resource_types.DEFAULT.id)
     resource.name = f"Mail {number}"
@@ -201,6 +210,7 @@ def _resource(owner: Somebody, type_id: str) -> Resource:
     now = clock.now()
     return Resource(
         new_id(),
+        secret_revision=new_id(),
         resource_type_id=type_id,
         live_type_id=type_id,
         permissions={owner.id: _permission(owner.id, PermissionType.OWNER)},
@@ -216,7 +226,7 @@ def _permission(user_id: UserId, type_: PermissionType) -> Permission:
     return Permission(new_id(), "User", user_id, type_, now, now)
 
 
-def _holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Holding]:
+def holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Holding]:
     now = clock.now()
     for number, resource in enumerate(resources):
         for holder in holders:
@@ -230,6 +240,7 @@ def _holdings(resources: list[Resource], *holders: Somebody) -> Iterator[Holding
                 secret_modified=now,
                 secret_created_by=holder.id,
                 secret_modified_by=holder.id,
+                secret_revision=resource.secret_revision,
                 favorite_id=new_id() if is_favorite else None,
                 favorite_created=now if is_favorite else None,
             )
