@@ -151,7 +151,9 @@ def test_the_extension_saves_what_roles_may_show(ada, betty):
     assert len(names) == 20
 
 
-def test_both_are_announced(betty):
+def test_transfers_are_announced_and_roles_are_not(betty):
+    """What is announced has a page in the extension; roles have none here yet."""
     plugins = betty.visitor.body("GET", "/settings.json")["passbolt"]["plugins"]
 
-    assert plugins["mobile"]["enabled"] is plugins["rbacs"]["enabled"] is True
+    assert plugins["mobile"]["enabled"] is True
+    assert "rbacs" not in plugins

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
+from collections.abc import Callable
 
 import pysequoia
 import pytest
@@ -314,14 +315,20 @@ def test_the_checksum_is_the_one_pgpy_computes():
 )
 def test_au19_a_megabyte_of_anything_is_refused_at_once(text: str):
     """AU19: no pattern that goes back, nothing done for each character."""
-    start = time.process_time()
-    refusal(text)
-    assert time.process_time() - start < 0.3
+    assert quickest(lambda: refusal(text)) < 0.3
 
 
 def test_a_usual_secret_costs_microseconds():
     armored = message("x" * 1_000, ADA)
-    start = time.process_time()
-    for _ in range(200):
-        read_message(armored)
-    assert time.process_time() - start < 200 * 200e-6  # measured: 15 µs each
+    assert quickest(lambda: read_message(armored)) < 200e-6  # measured: 15 µs
+
+
+def quickest(act: Callable[[], object]) -> float:
+    """Seconds of processor that the quickest of several takes, whatever else this process does."""
+
+    def once() -> float:
+        start = time.process_time()
+        act()
+        return time.process_time() - start
+
+    return min(once() for _ in range(20))

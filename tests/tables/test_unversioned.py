@@ -24,7 +24,7 @@ UNVERSIONED = {
     "users": {
         *("role_id", "active", "disabled", "first_name", "last_name", "avatar_id"),
         *("avatar_created", "gpgkey_id", "locale", "last_logged_in", "session_epoch", "modified"),
-        "metadata_keys",
+        *("metadata_keys", "theme"),
     },
     "groups": set(),
     "resources": set(),
