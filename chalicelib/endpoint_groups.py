@@ -98,7 +98,7 @@ _OF_USERS = frozenset({"session_keys"})
 GROUPS = (
     EndpointGroup(
         "auth",
-        modules=("auth", "setup", "healthcheck"),
+        modules=("auth", "mfa", "setup", "healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys", "metadata_keys", "metadata_private_keys"},
         adds=_LOG | {"outbox", "gpgkeys", "claims", "metadata_private_keys"},
         changes=frozenset({"users"}),
@@ -109,7 +109,7 @@ GROUPS = (
         "users",
         modules=(
             *("users", "user_deletion", "gpgkeys", "roles", "rbacs"),
-            *("account", "self_registration", "policies"),
+            *("account", "self_registration", "policies", "mfa_settings"),
         ),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},

@@ -34,6 +34,8 @@ class Settings:
     login_limit: int
     """Failed sign-ins, and begun ones, a source may have a minute before it has to wait; 0 switches
     it off."""
+    mfa_attempts: int
+    """Wrong codes a session may have; with one more it ends. Below 1, it never does."""
     get_logout: bool
     """Whether GET /auth/logout.json signs out, as the specification says."""
     healthcheck: bool
@@ -65,6 +67,7 @@ class Settings:
             parallel_calls=int(env.get("PARALLEL_CALLS", "8")),
             answer_limit=int(env.get("ANSWER_LIMIT", "6000000")),
             login_limit=int(env.get("LOGIN_LIMIT", "60")),
+            mfa_attempts=int(env.get("MFA_ATTEMPTS", "4")),
             get_logout=env.get("GET_LOGOUT", "on") != "off",
             healthcheck=env.get("HEALTHCHECK", "on") != "off",
             tags_are_read_only=env.get("TAGS", "on") == "read-only",

@@ -24,7 +24,7 @@ from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
 from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT
-from chalicelib.tables.tokens import REFRESH
+from chalicelib.tables.tokens import BEARER, COOKIE, REFRESH
 from integrity import metadata, tags, trees
 from integrity.settling import settled
 from integrity.stored import Stored, Violation, plain
@@ -32,6 +32,9 @@ from integrity.stored import Stored, Violation, plain
 _V4 = ("name", "username", "uri", "description")
 _V5 = ("metadata", "metadata_key_id", "metadata_key_type")
 _PRIVATE = ("PRIVATE KEY BLOCK", "BEGIN PRIVATE KEY", "BEGIN RSA PRIVATE KEY")
+
+
+_MESSAGE = "-----BEGIN PGP MESSAGE-----"
 
 
 def violations(tables: Mapping[str, Iterable[Mapping[str, Any]]]) -> list[Violation]:
@@ -223,6 +226,20 @@ def _tokens_are_spent_once(stored: Stored) -> Iterator[Violation]:
     yield from _at_most_one("I11", "a token succeeds several", successors)
 
 
+def _second_factors_are_sealed(stored: Stored) -> Iterator[Violation]:
+    """What an app knows is stored encrypted, with when and with which code it was set up."""
+    for row in stored.rows("users"):
+        sealed = row["totp"]
+        if sealed is not None and not sealed.startswith(_MESSAGE):
+            yield Violation("I12", row["id"], "a second factor is stored in clear")
+        facts = [row[name] is None for name in ("totp", "totp_verified", "totp_step")]
+        if len(set(facts)) > 1:
+            yield Violation("I13", row["id"], "a second factor is set up in part")
+    for row in stored.rows("tokens"):
+        if row["second_factor"] is not None and row["kind"] not in (BEARER, COOKIE):
+            yield Violation("I11", row["hash"], "what is no session has a second factor given")
+
+
 def _at_most_one(rule: str, says: str, counts: Counter[str]) -> Iterator[Violation]:
     for subject, count in counts.items():
         if subject and count > 1:
@@ -352,6 +369,7 @@ _CHECKS = (
     _session_keys_are_whole,
     _session_keys_are_of_somebody,
     _tokens_are_spent_once,
+    _second_factors_are_sealed,
     _nothing_decrypts,
     _versions_count,
     _operations_are_complete,

@@ -65,3 +65,5 @@ class Actor:
     caller: Caller = field(default_factory=Caller)
     lock: Lock | None = None
     """What held the user's row."""
+    pending: tuple[str, ...] = ()
+    """Providers of the second factor that is still to be given: one of them is to be used."""

@@ -42,6 +42,13 @@ class Unauthenticated(Refusal):
         super().__init__(message)
 
 
+class SecondFactorMissing(Refusal):
+    """The actor is known and has to give their second factor first."""
+
+    def __init__(self) -> None:
+        super().__init__("MFA authentication is required.")
+
+
 class Forbidden(Refusal):
     """The actor is known and may not do this."""
 

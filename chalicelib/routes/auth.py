@@ -26,7 +26,7 @@ from chalicelib.settings import settings
 from chalicelib.views import auth as views
 from chalicelib.views import users as user_views
 from chalicelib.web import access
-from chalicelib.web.access import REFRESH_COOKIE, SESSION_COOKIE
+from chalicelib.web.access import REFRESH_COOKIE, SECOND_FACTOR_COOKIE, SESSION_COOKIE
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Bare, Moved, Reply, moved
 from chalicelib.web.route import nothing
@@ -52,10 +52,13 @@ def server_public_key() -> views.ServerKeyJson:
     body=HandshakeBody,
     view=user_views.signed_in,
     csrf=False,
+    before_second_factor=True,
 )
-def verify(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+def verify(
+    actor: Actor | None, body: Draft[HandshakeBody], caller: Caller, cookies: Mapping[str, str]
+) -> Reply:
     """Take a step of the sign-in for a session cookie, most often the first."""
-    return _step(actor, body, caller)
+    return _step(actor, body, caller, cookies)
 
 
 @endpoints.post(
@@ -65,11 +68,14 @@ def verify(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> R
     body=HandshakeBody,
     view=user_views.signed_in,
     csrf=False,
+    before_second_factor=True,
     no_bearer="The route /auth/login is not permitted with JWT authentication.",
 )
-def login(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+def login(
+    actor: Actor | None, body: Draft[HandshakeBody], caller: Caller, cookies: Mapping[str, str]
+) -> Reply:
     """Take a step of the sign-in for a session cookie."""
-    return _step(actor, body, caller)
+    return _step(actor, body, caller, cookies)
 
 
 @endpoints.route(
@@ -81,6 +87,7 @@ def login(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Re
     view=nothing,
     no_bearer="The route /auth/logout is not permitted with JWT authentication.",
     extends_session=False,
+    before_second_factor=True,
 )
 def logout(actor: Actor | None) -> Reply:
     """End the session of the cookie."""
@@ -110,10 +117,12 @@ def is_authenticated() -> None:
 def jwt_login(body: Draft[LoginBody], caller: Caller, cookies: Mapping[str, str]) -> Reply:
     """Sign in for an access token, by a challenge signed with the caller's key."""
     sent = body.read(_MALFORMED)
-    challenge = logins.log_in(sent.user_id, sent.challenge, caller)
+    remembered = cookies.get(SECOND_FACTOR_COOKIE)
+    signed_in = logins.log_in(sent.user_id, sent.challenge, remembered, caller)
     stale = (SESSION_COOKIE, access.CSRF_COOKIE)
     expired = tuple(access.expired_cookie(name) for name in stale if name in cookies)
-    return Reply(challenge, cookies=expired)
+    again = access.second_factor_cookies(signed_in.given)
+    return Reply(signed_in.challenge, cookies=(*expired, *again))
 
 
 @endpoints.post(
@@ -137,9 +146,11 @@ def jwt_refresh(
         token = cookies[REFRESH_COOKIE]
         user_id = refresh_tokens.owner_of(token)
         require_csrf()
-    renewed = refresh_tokens.refresh(user_id, token, caller)
+    given = cookies.get(SECOND_FACTOR_COOKIE)
+    renewed = refresh_tokens.refresh(user_id, token, given, caller)
     cookie = access.refresh_cookie(renewed.refresh_token)
-    return Reply(renewed.access_token, cookies=(cookie,))
+    again = access.second_factor_cookies(renewed.given)
+    return Reply(renewed.access_token, cookies=(cookie, *again))
 
 
 @endpoints.post(
@@ -184,23 +195,26 @@ def well_known() -> Moved:
     return moved("/auth/jwt/jwks.json")
 
 
-def _step(actor: Actor | None, body: Draft[HandshakeBody], caller: Caller) -> Reply:
+def _step(
+    actor: Actor | None, body: Draft[HandshakeBody], caller: Caller, cookies: Mapping[str, str]
+) -> Reply:
     """One stage of the handshake, told by what the client sent."""
     if actor is not None:
         raise Conflict("You are already logged in.")
     sent = body.read(_MALFORMED).handshake
     try:
-        return _known_step(handshake.owner_of(sent.keyid, caller), sent, caller)
+        owner = handshake.owner_of(sent.keyid, caller)
+        return _known_step(owner, sent, caller, cookies.get(SECOND_FACTOR_COOKIE))
     except UnknownKey as error:
         debug = {"X-GPGAuth-Error": "true", "X-GPGAuth-Debug": error.message}
         return _stage("stage0", message=error.message, status=400, headers=debug)
 
 
-def _known_step(owner: KeyOwner, sent: Handshake, caller: Caller) -> Reply:
+def _known_step(owner: KeyOwner, sent: Handshake, caller: Caller, remembered: str | None) -> Reply:
     if sent.server_verify_token is not UNSET:
         return _verified(sent.server_verify_token)
     if sent.user_token_result is not UNSET:
-        return _signed_in(owner, sent.user_token_result, caller)
+        return _signed_in(owner, sent.user_token_result, caller, remembered)
     return _challenged(owner, caller)
 
 
@@ -216,9 +230,9 @@ def _verified(armored: object) -> Reply:
     return _stage("stage0", headers={"X-GPGAuth-Verify-Response": nonce})
 
 
-def _signed_in(owner: KeyOwner, result: object, caller: Caller) -> Reply:
+def _signed_in(owner: KeyOwner, result: object, caller: Caller, remembered: str | None) -> Reply:
     try:
-        cookie = handshake.sign_in(owner, result, caller)
+        cookie, given = handshake.sign_in(owner, result, remembered, caller)
     except WrongNonce:
         return _stage("stage2", status=400, headers={"X-GPGAuth-Error": "true"})
     headers = {"X-GPGAuth-Authenticated": "true", "X-GPGAuth-Progress": "complete"}
@@ -226,7 +240,7 @@ def _signed_in(owner: KeyOwner, result: object, caller: Caller) -> Reply:
         people.Person(owner.user, owner.role, owner.gpgkey),
         message="You are successfully logged in.",
         headers={**headers, "X-GPGAuth-Refer": "/"},
-        cookies=(access.session_cookie(cookie),),
+        cookies=(access.session_cookie(cookie), *access.second_factor_cookies(given)),
     )
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from http import HTTPStatus
 from urllib.parse import quote
 
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.settings import settings
 from chalicelib.views import pages as views
 from chalicelib.web.endpoint import Endpoints, Handler
-from chalicelib.web.reply import Reply, page
+from chalicelib.web.reply import Reply, led, page
 
 endpoints = Endpoints(__name__)
 
@@ -26,8 +24,7 @@ def home(actor: Actor | None, target: str) -> Reply:
     """Where the extension shows everything; who is not signed in is led to do so first."""
     if actor is not None:
         return page(views.home())
-    location = f"{settings.base_url}/auth/login?redirect={quote(target, safe='/')}"
-    return Reply(status=HTTPStatus.FOUND, headers={"Location": location})
+    return led(f"/auth/login?redirect={quote(target, safe='/')}")
 
 
 @endpoints.page("/auth/login", action="AuthLogin.loginGet", access=Access.PUBLIC)

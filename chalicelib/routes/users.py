@@ -12,7 +12,8 @@ from chalicelib.domain.errors import Forbidden, Refusal
 from chalicelib.domain.folding import folded
 from chalicelib.services.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
-from chalicelib.services.users import user_edits, user_lists, users
+from chalicelib.services.users import mfa_settings, user_edits, user_lists, users
+from chalicelib.services.users.mfa_settings import SecondFactors
 from chalicelib.services.users.people import Person
 from chalicelib.services.users.roles import Known
 from chalicelib.services.users.user_lists import WantedUsers
@@ -49,6 +50,7 @@ LIST = Options(
         "has-groups": ids("group id"),
         "is-admin": flag,
         "is-active": either,
+        "is-mfa-enabled": either,
     },
     sortable=tuple(SORTS),
     default_order=(("Users.username", False),),
@@ -68,11 +70,14 @@ def index(actor: Actor, query: Query) -> Reply:
     if query.contains(views.MISSING_KEYS):
         users.require_sight_of_missing_keys(actor)
     lacking = Lacking(query.contains(views.MISSING_KEYS))
-    page, pagination = paginate(_sorted(_found(actor, query, lacking), query), query)
+    factors = mfa_settings.SecondFactors(_is_factor_asked(actor, query))
+    found = _found(actor, query, lacking, factors)
+    page, pagination = paginate(_sorted(found, query), query)
     if query.contains("gpgkey"):
         page = user_lists.with_keys(page, gpgkeys.gpgkey_of)
-    hidden = frozenset() if users.may_see_private(actor) else {views.MFA}
-    shown = views.listed(page, query.contained - hidden)
+    shown = views.listed(page, query.contained)
+    if query.contains(views.MFA) and users.may_see_private(actor):
+        views.add_second_factors(shown, factors.users)
     if query.contains(views.MISSING_KEYS):
         views.add_missing_keys(shown, lacking.keys)
     return Reply(shown, pagination=pagination)
@@ -196,14 +201,23 @@ def edit(actor: Actor, user: str, body: Draft[UserEditBody]) -> Person:
     return user_edits.edit(actor, user, body)
 
 
-def _found(actor: Actor, query: Query, lacking: Lacking) -> list[views.ListedPerson]:
+def _is_factor_asked(actor: Actor, query: Query) -> bool:
+    """Whether the client asks whose sign-in takes a second factor, and may know."""
+    is_asked = query.contains(views.MFA) or query.filter("is-mfa-enabled") is not None
+    return is_asked and users.may_see_private(actor)
+
+
+def _found(
+    actor: Actor, query: Query, lacking: Lacking, factors: SecondFactors
+) -> list[views.ListedPerson]:
     """Whom the client asks for; with their keys, where those of all are shown."""
 
     def show(row: UserRow, known: Known) -> views.PersonJson:
         lacking.note(row)
+        factors.note(row)
         return views.person_of(row, known)
 
-    wanted = _wanted(query)
+    wanted = _wanted(query, factors)
     if query.contains("gpgkey") and query.limit is None:
         return user_lists.search_with_keys(actor, wanted, show, gpgkeys.gpgkey_of)
     return user_lists.search(actor, wanted, show)
@@ -217,11 +231,13 @@ def _sorted(found: list[views.ListedPerson], query: Query) -> list[views.ListedP
     return found
 
 
-def _wanted(query: Query) -> WantedUsers:
+def _wanted(query: Query, factors: SecondFactors) -> WantedUsers:
     return WantedUsers(
         search=query.filter("search"),
         groups=frozenset(query.filter("has-groups") or ()),
         resource_id=query.filter("has-access"),
         is_admin=bool(query.filter("is-admin")),
         is_active=query.filter("is-active"),
+        is_mfa_enabled=query.filter("is-mfa-enabled") if factors.providers else None,
+        providers=factors.providers,
     )

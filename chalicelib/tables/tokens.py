@@ -25,6 +25,10 @@ CHALLENGE = "challenge"
 SOURCE = "source"
 CREATION = "creation"
 """What a client names by an idempotency key (`creations.py`)."""
+SECOND_FACTOR = "second-factor"
+"""One that a device is remembered by; the name of such a row is also what a session notes."""
+WRONG_CODES = "wrong-codes"
+"""Of one user in one hour."""
 ALERT = "alert"
 TRANSFER = "transfer"
 """A mobile transfer, known by its identifier."""
@@ -42,7 +46,10 @@ class Token(Table):
     expires = NumberAttribute()
     """Seconds since 1970; DynamoDB's time to live."""
     epoch = NumberAttribute(null=True)
-    """Of a session: the user's `session_epoch` it belongs to."""
+    """Of a session: the user's `session_epoch` it belongs to. Of a remembered second factor: how
+    often the organisation had stopped remembering."""
+    second_factor = UnicodeAttribute(null=True)
+    """Of a session: the name of the second factor that was given in it."""
     session = UnicodeAttribute(null=True)
     """Of a refresh token: the row of its session."""
     spent = TimestampAttribute(null=True)
@@ -52,7 +59,8 @@ class Token(Table):
     successor = UnicodeAttribute(null=True)
     """Of a spent refresh token: the hash of the one given in its place."""
     failures = NumberAttribute(null=True)
-    """Of a source: how many failed sign-ins in the minute the row stands for."""
+    """Of a source: how many failed sign-ins in the minute the row stands for. Of a session or an
+    hour of a user: how many wrong codes."""
     digest = UnicodeAttribute(null=True)
     """Of a creation: what tells the content of the request from another's."""
     subject = UnicodeAttribute(null=True)
@@ -70,6 +78,13 @@ class Token(Table):
     @classmethod
     def by_hash(cls, token_hash: str) -> Key:
         return Key(cls, token_hash)
+
+    def is_untried(self, now: int) -> Condition:
+        """The condition that a session stands, and that no wrong code was given in it meanwhile."""
+        field, counted = Token.failures, self.failures
+        as_read = field.does_not_exist() if counted is None else field == counted
+        untried: Condition = Token.unspent(self.kind, now) & as_read
+        return untried
 
     @classmethod
     def unspent(cls, kind: str, now: int) -> Condition:

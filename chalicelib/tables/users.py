@@ -70,6 +70,10 @@ class UserRow(VersionedRow):
     groups: Entries[BelongingRow]
     metadata_keys: NotRequired[Texts]
     session_epoch: Number
+    totp: NotRequired[Text]
+    totp_verified: NotRequired[Text]
+    totp_step: NotRequired[Number]
+    second_factor_epoch: NotRequired[Number]
     created: Text
     modified: Text
 
@@ -134,6 +138,14 @@ class User(Versioned, Typed[UserRow]):
     """The shared metadata keys they have been given a copy of, deleted ones among them."""
     session_epoch = unversioned(NumberAttribute(default=0))
     """Raised to end all sessions of the user: those of an earlier epoch are dead."""
+    totp = unversioned(UnicodeAttribute(null=True))
+    """What their authenticator app knows too, encrypted to the server's key."""
+    totp_verified = unversioned(TimestampAttribute(null=True))
+    """When they set the app up."""
+    totp_step = unversioned(NumberAttribute(null=True))
+    """The step of the last code that was taken: it and those before are not taken again."""
+    second_factor_epoch = unversioned(NumberAttribute(null=True))
+    """Raised to have the second factor given again, by each session and device."""
     created = TimestampAttribute()
     modified = unversioned(ModifiedAttribute())
 
@@ -229,6 +241,11 @@ class User(Versioned, Typed[UserRow]):
     @classmethod
     def no_membership(cls, group_id: str) -> list[Action]:
         return [Path(["groups", group_id]).remove(), cls.version.add(1)]
+
+    @classmethod
+    def ends_sessions(cls) -> list[Action]:
+        """The actions that end all sessions of a user, and have their devices forgotten."""
+        return [cls.session_epoch.add(1), cls.second_factor_epoch.add(1)]
 
     @classmethod
     def set_to(cls, values: Mapping[str, Any]) -> list[Action]:

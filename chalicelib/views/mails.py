@@ -134,6 +134,29 @@ def _token_reused_of_user(params: Params) -> Mail:
     return Mail(f"Security alert: a session of {name} on Keyhaven was ended", text, link)
 
 
+def _second_factor_reset(params: Params) -> Mail:
+    name, link = params.first_name, params.link
+    text = (
+        f"Hello {name},\n\n"
+        "your multi-factor authentication settings were reset by you. Signing in to Keyhaven\n"
+        f"takes your key alone, until you set up a second factor again:\n\n{link}\n\n"
+        "If it was not you, tell an administrator of your team at once.\n"
+    )
+    return Mail("Your multi-factor authentication settings were reset by you.", text, link)
+
+
+def _second_factor_reset_by_administrator(params: Params) -> Mail:
+    name, link = params.first_name, params.link
+    text = (
+        f"Hello {name},\n\n"
+        "your multi-factor authentication settings were reset by an administrator. Signing in to\n"
+        f"Keyhaven takes your key alone, until you set up a second factor again:\n\n{link}\n\n"
+        "If you did not ask for that, tell an administrator of your team at once.\n"
+    )
+    subject = "Your multi-factor authentication settings were reset by an administrator."
+    return Mail(subject, text, link)
+
+
 TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "invitation": _invitation,
     "reminder": _reminder,
@@ -141,6 +164,8 @@ TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
     "registration": _registration,
     "registered": _registered,
     "self-registration": _self_registration,
+    "second-factor-reset": _second_factor_reset,
+    "second-factor-reset-by-administrator": _second_factor_reset_by_administrator,
     "token-reused": _token_reused,
     "token-reused-of-user": _token_reused_of_user,
 }

@@ -52,8 +52,14 @@ def recovery() -> Document:
 
 def recover(csrf_token: str, refused: str = "") -> Document:
     """The form that asks for a link; with why it was refused, where it was."""
-    told = f'<p class="refused" role="alert">{escape(refused)}</p>' if refused else ""
-    return _page("recover", "Recover your account", token=escape(csrf_token), refused=told)
+    values = {"token": escape(csrf_token), "refused": _told(refused)}
+    return _page("recover", "Recover your account", **values)
+
+
+def second_factor(csrf_token: str, refused: str = "") -> Document:
+    """The form that asks for a code; with why it was refused, where it was."""
+    values = {"token": escape(csrf_token), "refused": _told(refused)}
+    return _page("second-factor", "Your second factor", place=_KEPT, **values)
 
 
 def sent() -> Document:
@@ -71,6 +77,10 @@ def _page(name: str, title: str, *, place: str = _TAKEN_OVER, **values: str) -> 
     around = {"title": title, "style": _STYLE, "place": place, "support": _support()}
     html = _template("frame").substitute(around, content=content)
     return Document(html.strip(), _POLICY)
+
+
+def _told(refused: str) -> str:
+    return f'<p class="refused" role="alert">{escape(refused)}</p>' if refused else ""
 
 
 def _template(name: str) -> Template:

@@ -127,7 +127,7 @@ def viewed(
     """The same, with what the client may see and asked for beyond it."""
     shown = cast(ViewedJson, person(found))
     if MFA in contained:
-        shown["is_mfa_enabled"] = _is_mfa_enabled()
+        shown["is_mfa_enabled"] = found.is_mfa_enabled
     if MISSING_KEYS in contained:
         shown["missing_metadata_key_ids"] = list(missing_keys)
     return shown
@@ -155,11 +155,13 @@ def _role(role: Role) -> RoleJson:
 def listed(found: Iterable[ListedPerson], contained: Collection[str]) -> list[ListedJson]:
     """Users of a list, with those of their optional members that are wanted."""
     left_out = OPTIONAL.difference(contained)
-    shown = [_without(left_out, _with_key(each)) for each in found]
-    if MFA in contained:
-        for each in shown:
-            each["is_mfa_enabled"] = _is_mfa_enabled()
-    return shown
+    return [_without(left_out, _with_key(each)) for each in found]
+
+
+def add_second_factors(shown: Iterable[ListedJson], enabled: Collection[str]) -> None:
+    """Say of each user whether they are among these, whose sign-in takes a second factor."""
+    for each in shown:
+        each["is_mfa_enabled"] = each["id"] in enabled
 
 
 def add_missing_keys(shown: Iterable[ListedJson], missing: Mapping[str, Sequence[str]]) -> None:
@@ -176,11 +178,6 @@ def _with_key(listed: ListedPerson) -> PersonJson:
 def _without(names: Collection[str], shown: PersonJson) -> ListedJson:
     kept = {name: value for name, value in shown.items() if name not in names} if names else shown
     return cast(ListedJson, kept)
-
-
-def _is_mfa_enabled() -> bool:
-    """Whether a user's sign-in takes a second factor: never, since there is none yet."""
-    return False
 
 
 def signed_in(found: Person | None) -> PersonJson | None:

@@ -8,13 +8,15 @@ from email.utils import formatdate
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Forbidden, Refusal, Unauthenticated
+from chalicelib.domain.errors import Forbidden, Refusal, SecondFactorMissing, Unauthenticated
 from chalicelib.services.sign_in import sessions
+from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.settings import settings
 from chalicelib.web.request import Request
 from chalicelib.web.route import Route
 
 SESSION_COOKIE = "passbolt_session"
+SECOND_FACTOR_COOKIE = "passbolt_mfa"
 CSRF_COOKIE = "csrfToken"
 REFRESH_COOKIE = "refresh_token"
 REFRESH_SECONDS = 30 * 24 * 3600
@@ -34,11 +36,12 @@ def find_actor(route: Route, request: Request, caller: Caller) -> Actor | None:
     Elsewhere it counts as none: a client may still send it when its user begins a recovery.
     """
     token = request.bearer()
+    given = request.cookies.get(SECOND_FACTOR_COOKIE)
     try:
         if token is not None:
-            return sessions.by_bearer(token, caller)
+            return sessions.by_bearer(token, given, caller)
         cookie = request.cookies.get(SESSION_COOKIE)
-        return sessions.by_cookie(cookie, caller) if cookie else None
+        return sessions.by_cookie(cookie, given, caller) if cookie else None
     except Unauthenticated:
         if token is not None and (route.access in PROTECTED or route.refuses_dead_tokens):
             raise
@@ -55,6 +58,12 @@ def require(
         raise unauthenticated or Unauthenticated()
     if access is Access.ADMIN and actor is not None and not actor.is_admin:
         raise Forbidden(denied or "Access restricted to administrators.")
+
+
+def require_second_factor(actor: Actor | None) -> None:
+    """Refuse who is signed in with their key alone and has a second factor to give."""
+    if actor is not None and actor.pending:
+        raise SecondFactorMissing
 
 
 def is_cookie_mode(request: Request) -> bool:
@@ -85,14 +94,30 @@ def session_cookie(value: str) -> str:
 
 
 def refresh_cookie(token: str) -> str:
-    ends = formatdate(clock.timestamp() + REFRESH_SECONDS, usegmt=True)
-    lifetime = f"expires={ends}; Max-Age={REFRESH_SECONDS}"
-    return f"{REFRESH_COOKIE}={token}; {lifetime}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+    lifetime = _lifetime(clock.timestamp() + REFRESH_SECONDS)
+    return f"{REFRESH_COOKIE}={token}{lifetime}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+
+
+def second_factor_cookie(given: Given) -> str:
+    """The cookie by which a second factor is known as given, in this session or on this device."""
+    lifetime = "" if given.expires is None else _lifetime(given.expires)
+    return (
+        f"{SECOND_FACTOR_COOKIE}={given.value}{lifetime}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+    )
+
+
+def second_factor_cookies(given: Given | None) -> tuple[str, ...]:
+    return () if given is None else (second_factor_cookie(given),)
 
 
 def expired_cookie(name: str) -> str:
     gone = "expires=Thu, 01-Jan-1970 00:00:01 GMT; Max-Age=0"
     return f"{name}=deleted; {gone}; path=/; HttpOnly; SameSite=Lax{_SECURE}"
+
+
+def _lifetime(expires: int) -> str:
+    ends = formatdate(expires, usegmt=True)
+    return f"; expires={ends}; Max-Age={expires - clock.timestamp()}"
 
 
 def _sent_token(request: Request) -> str:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import quote
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain import audit, deadline
@@ -24,6 +25,7 @@ from chalicelib.domain.errors import (
     Invalid,
     NotFound,
     Refusal,
+    SecondFactorMissing,
     Stale,
 )
 from chalicelib.domain.ids import find_uuid, new_id
@@ -37,7 +39,7 @@ from chalicelib.storage.decisions import Met
 from chalicelib.storage.transaction import Locked, OfAnotherForm
 from chalicelib.tables.creations import Creation
 from chalicelib.web import access, envelope
-from chalicelib.web.envelope import Answer, Call
+from chalicelib.web.envelope import SECOND_FACTOR_PAGE, Answer, Call
 from chalicelib.web.query import read_query, refuse_old_version
 from chalicelib.web.reply import Bare, Reply
 from chalicelib.web.request import SUFFIX, Request
@@ -151,6 +153,8 @@ class _Exchange:
         if route.access is Access.PUBLIC:
             return
         self.actor = access.find_actor(route, self.request, self.caller)
+        if not route.before_second_factor:
+            access.require_second_factor(self.actor)
         access.require(
             route.access, self.actor, denied=route.denied, unauthenticated=route.unauthenticated
         )
@@ -283,7 +287,7 @@ def _sent(call: Call, route: Route, reply: Reply) -> Answer:
     elif isinstance(reply, Bare):
         made = envelope.bare(reply.body)
     elif reply.is_failure:
-        made = envelope.failed_stage(call, reply.status, message)
+        made = envelope.failed_stage(call, reply.status, message, reply.body)
     else:
         pagination = None if reply.pagination is None else reply.pagination.as_json()
         made = envelope.success(
@@ -322,6 +326,9 @@ def _refused(call: Call, error: Refusal) -> Answer:
 def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
     """The refusal, as a page where a page was asked for."""
     made = _refused(call, error)
+    if exchange.route.is_page and isinstance(error, SecondFactorMissing):
+        back = quote(exchange.request.target, safe="/")
+        made.headers["Location"] = f"{settings.base_url}{SECOND_FACTOR_PAGE}?redirect={back}"
     if exchange.route.refused is None:
         return made
     page = _sent(call, exchange.route, exchange.route.refused(error, exchange.request.cookies))

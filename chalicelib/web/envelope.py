@@ -16,6 +16,7 @@ from chalicelib.domain.errors import (
     Invalid,
     NotFound,
     Refusal,
+    SecondFactorMissing,
     TargetTooLong,
     TooLarge,
     TooMany,
@@ -23,10 +24,15 @@ from chalicelib.domain.errors import (
     Unavailable,
 )
 from chalicelib.domain.ids import named_id
+from chalicelib.settings import settings
 
 SUCCESS = "The operation was successful."
 UNKNOWN_ACTION = "Error.error"
 FIRST_ERROR = 400
+SECOND_FACTOR_MISSING = "/mfa/verify/error.json"
+"""Where clients are led who lack it: they know it by this address."""
+SECOND_FACTOR_PAGE = "/mfa/verify/totp"
+"""The same for people's browsers, which then go on to where they wanted to."""
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -40,6 +46,7 @@ JSON_TYPE = "application/json; charset=utf-8"
 _STATUS: dict[type[Refusal], int] = {
     Invalid: HTTPStatus.BAD_REQUEST,
     Unauthenticated: dialect.unauthenticated_status,
+    SecondFactorMissing: HTTPStatus.FOUND,
     Forbidden: HTTPStatus.FORBIDDEN,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,
@@ -85,9 +92,9 @@ def success(
     return _answer(call, status, "success", message, body, extra)
 
 
-def failed_stage(call: Call, status: int, message: str) -> Answer:
-    """A step of the GPG sign-in that is not the last: an error by status, whatever the code."""
-    return _answer(call, status, "error", message, None, {})
+def failed_stage(call: Call, status: int, message: str, body: Any = None) -> Answer:
+    """A step of the sign-in that is not the last: an error by status, whatever the code."""
+    return _answer(call, status, "error", message, body, {})
 
 
 def refusal(call: Call, error: Refusal) -> Answer:
@@ -96,6 +103,8 @@ def refusal(call: Call, error: Refusal) -> Answer:
     answer = _answer(call, status, "error", error.message, errors or "", {})
     if isinstance(error, TooMany | Unavailable):
         answer.headers["Retry-After"] = str(error.seconds)
+    if isinstance(error, SecondFactorMissing):
+        answer.headers["Location"] = settings.base_url + SECOND_FACTOR_MISSING
     return answer
 
 

@@ -54,6 +54,12 @@ def moved(path: str) -> Moved:
     return Moved(status=HTTPStatus.MOVED_PERMANENTLY, headers={"Location": location})
 
 
+def led(path: str, *, cookies: tuple[str, ...] = ()) -> Reply:
+    """Where a browser goes on; the path is one of this service, whatever it says."""
+    location = settings.base_url + path
+    return Reply(status=HTTPStatus.FOUND, headers={"Location": location}, cookies=cookies)
+
+
 def page(document: Document, *, cookies: tuple[str, ...] = ()) -> Reply:
     policy: dict[str, HeaderValue] = {"Content-Security-Policy": document.policy}
     return Reply(document.html, content_type=HTML_TYPE, headers=policy, cookies=cookies)

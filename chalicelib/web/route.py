@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from http import HTTPStatus
 from typing import Any
 
 from chalicelib.domain.actor import Access
@@ -56,6 +57,8 @@ class Route:
     its idempotency key. It gets what it names, as the route function does, and `made`."""
     blocked: View | None = None
     """Shows what stands in the way, where that is what the request is refused for."""
+    status: int = HTTPStatus.OK
+    """Of an answer that is none of the refusals."""
     message: str | None = None
     """Said on success; the usual sentence where none is given."""
     denied: str | None = None
@@ -66,6 +69,8 @@ class Route:
     """Said of an identifier in the path that is none, by its name."""
     csrf: bool = True
     """Whether a change by cookie or by a guest needs the CSRF pair."""
+    before_second_factor: bool = False
+    """Whether it may be called by who is signed in and has yet to give their second factor."""
     extends_session: bool = True
     refuses_dead_tokens: bool = False
     """Whether who brings an access token that does not hold is no guest, though guests may call:

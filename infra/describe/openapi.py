@@ -61,6 +61,7 @@ _REFUSALS: Mapping[int, tuple[str, str]] = {
     HTTPStatus.SERVICE_UNAVAILABLE: ("Unavailable", "The service is busy."),
 }
 _ELSEWHERE = "Elsewhere"
+_LED = "SecondFactorMissing"
 _LISTING = frozenset(module for group in GROUPS if group.leaves_answers for module in group.modules)
 """Modules whose answers may be too large for a function."""
 _BEARER: Schema = {"bearer": []}
@@ -86,6 +87,7 @@ def description() -> dict[str, Any]:
             "responses": {
                 **{name: _refusal(text) for name, text in _REFUSALS.values()},
                 _ELSEWHERE: _elsewhere(),
+                _LED: _led(),
             },
             "schemas": dict(sorted({**schemas.named, **_envelopes()}.items())),
         },
@@ -201,9 +203,21 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
     if route.blocked is not None:
         refusals["400"] = _blocked(route.blocked, schemas)
     success = _success(route, schemas)
+    if route.status == HTTPStatus.FORBIDDEN:
+        return {**refusals, "403": _either(success["200"])}
+    if route.access is not Access.PUBLIC and not route.before_second_factor:
+        success["302"] = {"$ref": f"#/components/responses/{_LED}"}
     if route.group in _LISTING and "200" in success:
         success["303"] = {"$ref": f"#/components/responses/{_ELSEWHERE}"}
     return {**success, **refusals}
+
+
+def _either(told: Schema) -> Schema:
+    """A refusal, or what an endpoint tells by the status of one."""
+    schema = told["content"]["application/json"]["schema"]
+    either = {"anyOf": [{"$ref": "#/components/schemas/Refusal"}, schema]}
+    about = "The caller is not signed in, or has to do something first; the body says what."
+    return {"description": about, "content": {"application/json": {"schema": either}}}
 
 
 def _blocked(view: View, schemas: Schemas) -> Schema:
@@ -304,6 +318,11 @@ def _envelope(body: Schema, *, is_paginated: bool) -> Schema:
 def _refusal(about: str) -> Schema:
     schema = {"$ref": "#/components/schemas/Refusal"}
     return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _led() -> Schema:
+    about = "The caller has to give their second factor first; `Location` says how."
+    return {**_refusal(about), "headers": {"Location": _location()}}
 
 
 def _elsewhere() -> Schema:

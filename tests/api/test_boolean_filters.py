@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
 from tests.support.wire.endpoints import ROUTES
-from tests.support.world import folders, make, metadata, people, tags
+from tests.support.world import folders, make, metadata, people, second_factors, tags
 
 FILTERS = {
     f"{route.path}: {name}": (route.path, name)
@@ -16,7 +16,7 @@ FILTERS = {
     if kind.kind == "boolean"
 }
 TELLS_BOTH_APART = {
-    *("/resources.json: is-favorite", "/users.json: is-active"),
+    *("/resources.json: is-favorite", "/users.json: is-active", "/users.json: is-mfa-enabled"),
     *("/metadata/keys.json: deleted", "/metadata/keys.json: expired"),
     *("/metadata/upgrade/resources.json: is-shared", "/metadata/upgrade/folders.json: is-shared"),
     "/metadata/upgrade/tags.json: is-shared",
@@ -46,6 +46,8 @@ def found(store, ada, betty, carol):
     folders.folder(ada)
     folders.shared(ada, betty)
     tags.tagged(ada, own, "work", "#team")
+    second_factors.turn_on(ada)
+    second_factors.set_up(betty.client)
 
     def ask(name, value=None):
         path, option = FILTERS[name]

@@ -344,6 +344,7 @@ FREE = {
     "/auth/jwt/login.json",
     "/auth/jwt/refresh.json",
     "/auth/jwt/logout.json",
+    "/mfa/verify/error.json",
     "/mobile/transfers/{transfer_id}/{auth_token}.json",
     "/setup/complete/{user_id}.json",
     "/setup/recover/complete/{user_id}.json",

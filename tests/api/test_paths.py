@@ -21,7 +21,11 @@ METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE")
 JSON = {"accept": "application/json, text/plain"}
 KNOWN = {(route.method, route.path) for route in ROUTES}
 NO_SUFFIX = "Please use .json extension in URL or accept application/json."
-MISSING = {"UsersEdit.editPost": 400, "FoldersRelationsMove.move": 400}
+MISSING = {
+    "UsersEdit.editPost": 400,
+    "FoldersRelationsMove.move": 400,
+    "MfaUserSettingsDelete.delete": 400,
+}
 """What the catalogue answers for a thing that is not there, where it is not 404."""
 SENT = {
     "MetadataKeyUpdate.update": metadata.expiry(metadata.pair()),

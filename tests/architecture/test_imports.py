@@ -18,6 +18,7 @@ SOLE = {
     "pynamodb": {"storage", "tables"},
     "botocore": {"storage", "crypto", "objects", "post"},
     "PIL": {"objects"},
+    "segno": {"views"},
     "chalice": {"web"},
 }
 """Libraries, and the one layer that knows each."""

@@ -61,6 +61,16 @@ ACTIONS = {
     "SelfRegistrationDeleteSettings.deleteSettings": "aaed8b04-603c-58bd-b054-34f9e78c4716",
     "SelfRegistrationDryRun.dryRun": "8fa02019-e0f1-5de9-a680-7a2601caf27c",
     "SettingsIndex.index": "bef9f3ca-86ef-5c6a-9b38-320e03ceb5df",
+    "MfaVerifyAjaxError.get": "af9aa2c6-7355-514d-a4a0-3e74de4c0fdb",
+    "TotpVerifyGet.get": "afd95c6c-2122-5818-ab09-d2e3a087e79d",
+    "TotpVerifyPost.post": "dfe03bf2-c4e2-524f-bcbf-9defa9949e24",
+    "TotpSetupGet.get": "69894f9f-5349-5289-ba93-8fb002ac0963",
+    "TotpSetupPost.post": "cbf6254c-3536-593f-a899-f73f4acb233f",
+    "TotpSetupDelete.delete": "e2b18ccb-9171-5084-9ac9-899f7161d356",
+    "MfaSetupSelectProvider.get": "30259dec-c224-509d-b742-96e2a6a85475",
+    "MfaUserSettingsDelete.delete": "2830cbaf-5786-5121-8335-7a8567c6eb16",
+    "MfaOrgSettingsGet.get": "6d616537-c449-589d-bebe-b2d5883e9d35",
+    "MfaOrgSettingsPost.post": "5b83da52-4938-5bb5-ab18-3433022554d6",
     "AccountSettingsIndex.index": "9b473b19-0e3e-5efb-be19-8a1719843762",
     "AccountLocalesSelect.select": "66c8c07c-8079-55ae-8e0a-bca281f94909",
     "RbacsIndex.index": "4f7dc567-b5aa-5226-bd33-740d11f451ea",
@@ -107,6 +117,7 @@ NAMED_WITHOUT_ID = {
     *("TagsUpdate.update", "TagsDelete.delete", "MetadataRotateKeyTagsIndex.index"),
     *("MetadataRotateKeyTagsPost.post", "MetadataUpgradeTagsIndex.index"),
     *("MetadataUpgradeTagsPost.post",),
+    *("MfaPoliciesSettingsGet.get", "MfaPoliciesSettingsSet.post"),
 }
 """Actions the catalogue names only."""
 OURS = {
@@ -124,6 +135,14 @@ def test_the_identifier_of_an_action_is_made_from_its_name():
 
 
 MAKE_NOTHING = {
+    **dict.fromkeys(
+        ("/mfa/verify/error.json", "/mfa/verify/totp.json", "/mfa/setup/totp.json"),
+        "Steps of a sign-in: a code is good once, and an app that is set up is said to be.",
+    ),
+    **dict.fromkeys(
+        ("/mfa/settings.json", "/mfa-policies/settings.json"),
+        "What is there is changed, and says what was sent.",
+    ),
     **dict.fromkeys(
         ("/auth/verify.json", "/auth/login.json", "/auth/jwt/login.json", "/auth/jwt/refresh.json"),
         "Steps of a sign-in are good once, and a refresh answers its repetition itself.",

@@ -36,6 +36,8 @@ REPEATED = {
     **{f"{method} /setup/recover/abort/{{user_id}}.json": 400 for method in BOTH},
     **{f"{method} /setup/recover/complete/{{user_id}}.json": 400 for method in BOTH},
     **{f"{method} /users/validateAccount/{{user_id}}.json": 400 for method in BOTH},
+    "POST /mfa/setup/totp.json": 302,
+    "POST /mfa/verify/totp.json": 400,
     "DELETE /comments/{comment_id}.json": 404,
     "DELETE /favorites/{favorite_id}.json": 404,
     "DELETE /groups/{group}.json": 404,

@@ -223,6 +223,7 @@ def _deleted(user: User) -> User:
     deleted.groups = {}
     deleted.avatar_id = deleted.avatar_created = None
     deleted.session_epoch += 1
+    deleted.totp = deleted.totp_verified = deleted.totp_step = None
     deleted.modified = clock.now()
     return deleted
 

@@ -17,7 +17,8 @@ from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.roles import Role
 from chalicelib.services.operator.server_key import server_key
-from chalicelib.services.sign_in import sessions, sources
+from chalicelib.services.sign_in import second_factor, sessions, sources
+from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.users import roles
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
@@ -111,13 +112,19 @@ def issue_nonce(owner: KeyOwner, caller: Caller) -> str:
     return sealed
 
 
-def sign_in(owner: KeyOwner, result: object, caller: Caller) -> str:
-    """Stage 2: spend the nonce and open a session, together; return the cookie's value."""
+def sign_in(
+    owner: KeyOwner, result: object, remembered: str | None, caller: Caller
+) -> tuple[str, Given | None]:
+    """Stage 2: spend the nonce and open a session, together; return the cookie's value.
+
+    With it, the second factor that the device is remembered by, where it still counts.
+    """
     nonce = find_nonce(result)
     if nonce is None:
         raise _refused(owner, caller)
     user = owner.user
-    row, cookie = sessions.open_cookie(user)
+    given = second_factor.beginning(user, remembered).given
+    row, cookie = sessions.open_cookie(user, given)
     login = _nonce_hash(user, nonce)
     try:
         with Transaction() as tx:
@@ -137,7 +144,7 @@ def sign_in(owner: KeyOwner, result: object, caller: Caller) -> str:
     except WrongNonce:
         raise _refused(owner, caller) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
-    return cookie
+    return cookie, given
 
 
 def find_nonce(text: object) -> str | None:

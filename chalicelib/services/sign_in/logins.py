@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from chalicelib.crypto.openpgp import BadMessage
 from chalicelib.domain import audit, clock, strict_json
@@ -10,8 +13,9 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, NotFound, Refusal
 from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.services.operator.server_key import server_key
-from chalicelib.services.sign_in import alerts, refresh_tokens, sources
+from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sources
 from chalicelib.services.sign_in.refresh_tokens import Tokens
+from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.storage import reading
@@ -34,7 +38,14 @@ class _BadChallenge(Refusal):
         self.step = step
 
 
-def log_in(user_id: object, challenge: object, caller: Caller) -> str:
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    challenge: str
+    given: Given | None
+    """The second factor that the device is remembered by, where it still counts."""
+
+
+def log_in(user_id: object, challenge: object, remembered: str | None, caller: Caller) -> SignedIn:
     """Return the sealed answer to a challenge, with the tokens of a new session inside.
 
     The challenge's verify token is spent in the transaction that opens the session, so
@@ -46,15 +57,21 @@ def log_in(user_id: object, challenge: object, caller: Caller) -> str:
     user, gpgkey = _find_user(UserId(identifier), caller)
     try:
         verify_token, expiry = _read_challenge(challenge, gpgkey.armored_key)
+        begins = second_factor.beginning(user, remembered)
         session, tokens = new_session(user)
-        answer = _sealed(tokens, verify_token, gpgkey.armored_key)
-        open_session(user, session, tokens, verify_token=verify_token, expiry=expiry)
+        answer = _sealed(tokens, verify_token, begins.pending, gpgkey.armored_key)
+        open_session(
+            *(user, session, tokens),
+            verify_token=verify_token,
+            expiry=expiry,
+            given=begins.given,
+        )
     except _BadChallenge as error:
         alerts.write(error.step, user.id, caller)
         sources.count_failure(caller)
         raise Invalid(INVALID) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
-    return answer
+    return SignedIn(answer, begins.given)
 
 
 def new_session(user: User) -> tuple[str, Tokens]:
@@ -64,7 +81,13 @@ def new_session(user: User) -> tuple[str, Tokens]:
 
 
 def open_session(
-    user: User, session: str, tokens: Tokens, *, verify_token: str, expiry: int
+    user: User,
+    session: str,
+    tokens: Tokens,
+    *,
+    verify_token: str,
+    expiry: int,
+    given: Given | None = None,
 ) -> None:
     """Open a session by spending a verify token, which is good until `expiry`."""
     with Transaction() as tx:
@@ -88,6 +111,7 @@ def open_session(
                 kind=BEARER,
                 user_id=user.id,
                 epoch=user.session_epoch,
+                second_factor=given and given.name,
                 expires=clock.timestamp() + refresh_tokens.REFRESH_SECONDS,
             )
         )
@@ -140,14 +164,16 @@ def _read_expiry(value: object) -> int:
     return int(expiry)
 
 
-def _sealed(tokens: Tokens, verify_token: str, armored_key: str) -> str:
-    answer = {
+def _sealed(tokens: Tokens, verify_token: str, pending: Sequence[str], armored_key: str) -> str:
+    answer: dict[str, Any] = {
         "version": VERSION,
         "domain": ISSUER,
         "verify_token": verify_token,
         "access_token": tokens.access_token,
         "refresh_token": tokens.refresh_token,
     }
+    if pending:
+        answer["providers"] = list(pending)
     try:
         return server_key.get().seal(json.dumps(answer), armored_key)
     except BadMessage as error:  # the key can no longer be encrypted to

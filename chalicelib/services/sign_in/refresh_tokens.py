@@ -12,7 +12,7 @@ import hmac
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from chalicelib.domain import clock
@@ -20,7 +20,8 @@ from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Invalid, Stale, Unauthenticated
 from chalicelib.domain.ids import find_uuid
 from chalicelib.services.operator import signing_keys
-from chalicelib.services.sign_in import alerts
+from chalicelib.services.sign_in import alerts, second_factor
+from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
@@ -41,6 +42,8 @@ USED_REFRESH = "The refresh token provided was already used."
 class Tokens:
     access_token: str
     refresh_token: str
+    given: Given | None = None
+    """The second factor that was given in the session, where the client says so."""
 
 
 def issued(user_id: str, session: str, refresh_token: str) -> Tokens:
@@ -51,11 +54,17 @@ def issued(user_id: str, session: str, refresh_token: str) -> Tokens:
     return Tokens(access_token, refresh_token)
 
 
-def refresh(user_id: object, refresh_token: object, caller: Caller) -> Tokens:
-    """Spend a refresh token for the next one and a new access token."""
+def refresh(user_id: object, refresh_token: object, cookie: str | None, caller: Caller) -> Tokens:
+    """Spend a refresh token for the next one and a new access token.
+
+    The session goes on, and with it what it notes of the second factor.
+    """
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     identifier = _require_uuid(user_id, "The user ID should be a valid UUID.")
-    return _rotate(token, identifier, caller)
+    tokens = _rotate(token, identifier, caller)
+    if cookie is None:
+        return tokens
+    return replace(tokens, given=_given(token, identifier, cookie))
 
 
 def owner_of(refresh_token: object) -> str:
@@ -89,9 +98,9 @@ def log_out(actor: Actor, refresh_token: object) -> None:
 
 
 def log_out_everywhere(actor: Actor) -> None:
-    """End all sessions of the actor at once: those of an earlier epoch are dead."""
+    """End all sessions of the actor at once, and forget their devices: earlier epochs are dead."""
     with Transaction() as tx:
-        tx.update(User.by_id(actor.id), User.session_epoch.add(1), provided=User.present())
+        tx.update(User.by_id(actor.id), *User.ends_sessions(), provided=User.present())
 
 
 def row_of(token: str, user_id: str, session: str) -> Token:
@@ -136,6 +145,18 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
         tx.require(user.still_may_sign_in(clock.now()))
         tx.create(row_of(successor, user_id, str(row.session)))
     return issued(user_id, str(row.session), successor)
+
+
+def _given(token: str, user_id: str, value: str) -> Given | None:
+    """What the session of a token notes as given, if the cookie holds this value."""
+    key = token_hash(REFRESH, token)
+    rows = reading.read([Token.by_hash(key), User.by_id(user_id)])
+    row, user = rows.find(Token, key), rows.find(User, user_id)
+    if row is None or user is None:
+        return None
+    session = _session_of(row)
+    found = reading.read([session]).find(Token, session.hash_key)
+    return second_factor.still_given(user, found, value)
 
 
 def _again(token: str, row: Token, user: User, caller: Caller) -> Tokens:

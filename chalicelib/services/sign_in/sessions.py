@@ -1,7 +1,8 @@
 """Sessions: who is calling, and that it is still so.
 
 User and session are read, together and consistently, on every request, so that a
-logout, a suspension or another role counts from the next request on.
+logout, a suspension or another role counts from the next request on. Whether they have a
+second factor to give is said with who they are, and `dispatch` lets them no further.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from chalicelib.domain.actor import Actor, Caller, Session
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.services.operator import signing_keys
+from chalicelib.services.sign_in import second_factor
+from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
@@ -26,20 +29,20 @@ _TOUCHED_SECONDS = 60
 _UUID_LENGTH = 36
 
 
-def by_bearer(token: str, caller: Caller) -> Actor:
+def by_bearer(token: str, given: str | None, caller: Caller) -> Actor:
     """Return who bears this access token, or raise `Unauthenticated`."""
     claims = signing_keys.verified(token, issuer=ISSUER)
     if find_uuid(claims.user_id) != claims.user_id:
         raise Unauthenticated
-    return _actor(UserId(claims.user_id), BEARER, claims.session, caller)
+    return _actor(UserId(claims.user_id), BEARER, claims.session, given, caller)
 
 
-def by_cookie(value: str, caller: Caller) -> Actor:
+def by_cookie(value: str, given: str | None, caller: Caller) -> Actor:
     """Return whose session this cookie names, or raise `Unauthenticated`."""
     user_id = find_uuid(value[:_UUID_LENGTH])
     if user_id is None:
         raise Unauthenticated
-    return _actor(UserId(user_id), COOKIE, value[_UUID_LENGTH:], caller)
+    return _actor(UserId(user_id), COOKIE, value[_UUID_LENGTH:], given, caller)
 
 
 def extend(actor: Actor) -> None:
@@ -58,7 +61,7 @@ def extend(actor: Actor) -> None:
         )
 
 
-def open_cookie(user: User) -> tuple[Token, str]:
+def open_cookie(user: User, given: Given | None = None) -> tuple[Token, str]:
     """A new session for a browser: its row, and the cookie's value that names it."""
     secret = secrets.token_hex(32)
     row = Token(
@@ -66,6 +69,7 @@ def open_cookie(user: User) -> tuple[Token, str]:
         kind=COOKIE,
         user_id=user.id,
         epoch=user.session_epoch,
+        second_factor=given and given.name,
         expires=clock.timestamp() + IDLE_SECONDS,
     )
     return row, user.id + secret
@@ -83,7 +87,7 @@ def end(actor: Actor) -> None:
         )
 
 
-def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
+def _actor(user_id: UserId, kind: str, name: str, given: str | None, caller: Caller) -> Actor:
     key = token_hash(kind, name)
     rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
     user, session = rows.find(User, user_id), rows.find(Token, key)
@@ -98,6 +102,7 @@ def _actor(user_id: UserId, kind: str, name: str, caller: Caller) -> Actor:
         session=Session(key, is_bearer=kind == BEARER, expires=int(session.expires)),
         caller=caller,
         lock=rows.lock(user.key),
+        pending=second_factor.pending(user, session, given),
     )
 
 

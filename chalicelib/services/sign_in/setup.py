@@ -73,7 +73,8 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
 def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
     """Spend the link of a person who holds the user's key on a new device.
 
-    Nothing else changes: who has the key can sign in by it, and who has not cannot.
+    Who has the key can sign in by it, and who has not cannot. Their second factor stays, and is
+    to be given anew wherever a device was remembered.
     """
     body = draft.read(BAD_TOKEN)
     user, row = _read(user_id, RECOVER, body.token)
@@ -84,7 +85,14 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
     if gpgkey is None or gpgkey.fingerprint != fingerprint:
         raise Invalid("The key provided does not belong to given user.")
     body.require_token()
-    _spend_recovery(user_id, _require_link(row, RECOVER))
+    link = _require_link(row, RECOVER)
+    with Transaction() as tx:
+        tx.update(
+            User.by_id(user_id),
+            User.second_factor_epoch.add(1),
+            provided=User.is_able(user_id, clock.now()).condition,
+        )
+        _spend(tx, link, RECOVER)
 
 
 def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
@@ -93,7 +101,10 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
     user, row = _read(user_id, RECOVER, token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
-    _spend_recovery(user_id, _require_link(row, RECOVER))
+    link = _require_link(row, RECOVER)
+    with Transaction() as tx:
+        tx.require(User.is_able(user_id, clock.now()))
+        _spend(tx, link, RECOVER)
 
 
 def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
@@ -125,12 +136,6 @@ def _require_link(row: Token | None, kind: str) -> Token:
     if row.expires <= clock.timestamp():
         raise Invalid(BAD_TOKEN, {"token": {"expired": "The token is expired."}})
     return row
-
-
-def _spend_recovery(user_id: UserId, link: Token) -> None:
-    with Transaction() as tx:
-        tx.require(User.is_able(user_id, clock.now()))
-        _spend(tx, link, RECOVER)
 
 
 def _spend(tx: Transaction, link: Token, kind: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.roles import Role
-from chalicelib.services.users import roles
+from chalicelib.services.users import mfa_settings, roles
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import USERNAME, Claim
@@ -20,6 +20,7 @@ class Person:
     user: User
     role: Role
     gpgkey: Gpgkey | None = None
+    is_mfa_enabled: bool = False
 
 
 def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
@@ -28,14 +29,17 @@ def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
     Who knows the identifier of the key gives it, and spares a round trip.
     """
     known = [] if gpgkey_id is None else [Gpgkey.by_id(gpgkey_id)]
-    rows = reading.read([User.by_id(user_id), roles.KEY, *known])
+    rows = reading.read([User.by_id(user_id), roles.KEY, mfa_settings.KEY, *known])
     user = rows.find(User, user_id)
     if user is None or user.deleted:
         return None
-    role = roles.of(rows).role_of(user.role_id)
-    if gpgkey_id is None or user.gpgkey_id != gpgkey_id:
-        return Person(user, role, key_of(user))
-    return Person(user, role, rows.find(Gpgkey, gpgkey_id))
+    is_known = gpgkey_id is not None and user.gpgkey_id == gpgkey_id
+    return Person(
+        user,
+        roles.of(rows).role_of(user.role_id),
+        rows.find(Gpgkey, str(gpgkey_id)) if is_known else key_of(user),
+        mfa_settings.is_enabled(user.row, mfa_settings.providers_in(rows)),
+    )
 
 
 def key_of(user: User) -> Gpgkey | None:

@@ -99,7 +99,7 @@ def _write(actor: Actor, user: User, changes: Mapping[str, Any], known: Known) -
         setattr(user, name, value)
     actions = User.set_to({**changes, "modified": now})
     if was_suspended != user.is_suspended(now):
-        actions.append(User.session_epoch.add(1))
+        actions += User.ends_sessions()
     with Transaction() as tx:
         tx.makes(user.id)
         tx.require(_may_edit(actor, now))

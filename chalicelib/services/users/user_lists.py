@@ -16,7 +16,7 @@ from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.roles import ADMIN
 from chalicelib.services.access import grants, memberships
-from chalicelib.services.users import roles
+from chalicelib.services.users import mfa_settings, roles
 from chalicelib.services.users.roles import Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
@@ -50,12 +50,16 @@ class WantedUsers:
     is_admin: bool = False
     is_active: bool | None = None
     """Whether they have set up, for administrators, who alone see both."""
+    is_mfa_enabled: bool | None = None
+    """Whether their sign-in takes a second factor, for administrators, who alone see it."""
+    providers: tuple[str, ...] = ()
+    """The providers of second factors that are turned on."""
 
     @property
     def is_everybody(self) -> bool:
         """Whether nobody who has a key is left out."""
         narrows = self.search or self.groups or self.resource_id or self.is_admin
-        return not narrows and self.is_active is not False
+        return not narrows and self.is_active is not False and self.is_mfa_enabled is None
 
 
 def search(
@@ -194,7 +198,14 @@ def _is_wanted(actor: Actor, user: UserRow, wanted: WantedUsers) -> bool:
         and (wanted.search is None or _says(user, folded(wanted.search)))
         and wanted.groups <= user["groups"]["M"].keys()
         and (not wanted.is_admin or user["role_id"]["S"] == ADMIN.id)
+        and _has_factor_as(wanted, user)
     )
+
+
+def _has_factor_as(wanted: WantedUsers, user: UserRow) -> bool:
+    if wanted.is_mfa_enabled is None:
+        return True
+    return mfa_settings.is_enabled(user, wanted.providers) == wanted.is_mfa_enabled
 
 
 def _says(user: UserRow, searched: str) -> bool:

@@ -24,7 +24,6 @@ NEEDS = {
     "locale": {"POST /account/settings/locales.json"},
     "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
     "mobile": {"POST /mobile/transfers.json"},
-    "multiFactorAuthentication": {"GET /mfa/verify/error.json"},
     "passwordExpiry": {"GET /password-expiry/settings.json"},
     "import": {"POST /resources.json", "POST /folders.json", "POST /import/resources.json"},
     "passwordPolicies": {"GET /password-policies/settings.json"},

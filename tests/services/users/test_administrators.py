@@ -32,6 +32,7 @@ OF_OTHERS = {
     "PUT /groups/{group}.json without a member",
     "DELETE /groups/{group}.json",
     "POST /groups.json",
+    "DELETE /mfa/setup/{user_id}.json",
 }
 """What administrators may change, for themselves or of others, by endpoints for everybody."""
 CHANGE_NOTHING = {

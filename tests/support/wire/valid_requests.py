@@ -31,6 +31,7 @@ from tests.support.world import (
     people,
     rbacs,
     resources,
+    second_factors,
     session_keys,
     shares,
     tags,
@@ -291,6 +292,57 @@ def settle_registration(tenant, name):
 def keep_one_revision(tenant, name):
     body = {"max_revisions": 1, "allow_sharing_revisions": False}
     return sent(tenant.ada.client, name, body=body)
+
+
+@of(
+    "GET /mfa/settings.json",
+    *both("/mfa/settings.json"),
+    "GET /mfa-policies/settings.json",
+    "POST /mfa-policies/settings.json",
+)
+def settle_second_factors(tenant, name):
+    policies = {"policy": "opt-in", "remember_me_for_a_month": False}
+    return sent(tenant.ada.client, name, body={"providers": ["totp"], **policies})
+
+
+@of("GET /mfa/setup/totp.json", "POST /mfa/setup/totp.json", "GET /mfa/setup/select.json")
+def set_up_an_app(tenant, name):
+    second_factors.turn_on(tenant.ada)
+    app = second_factors.offered(tenant.betty.client)
+    body = {"otpProvisioningUri": app.uri, "totp": app.code()}
+    return sent(tenant.betty.client, name, body=body)
+
+
+@of("DELETE /mfa/setup/totp.json", "DELETE /mfa/setup/{user_id}.json")
+def remove_an_app(tenant, name):
+    """By Betty, who has given her code; a reset is Ada's, who has no app."""
+    second_factors.turn_on(tenant.ada)
+    client = tenant.betty.client
+    answer = second_factors.confirmed(client, second_factors.offered(client))
+    verified = Client(client.token, handshake.cookies_of(answer))
+    who = tenant.ada.client if name.endswith("{user_id}.json") else verified
+    return sent(who, name, {"user_id": tenant.betty.id})
+
+
+LEADS_ON = tuple(f"{each} /mfa/verify/error.json" for each in ("GET", "POST", "PUT", "DELETE"))
+"""They change nothing and say 403 by whichever method: what clients are led to who lack a code."""
+
+
+def is_done(name: str, status: int) -> bool:
+    """Whether this is what a valid request is answered that nothing disturbs."""
+    return status == 403 if name in LEADS_ON else status in (200, 301)
+
+
+@of(
+    *LEADS_ON,
+    "GET /mfa/verify/totp.json",
+    "POST /mfa/verify/totp.json",
+)
+def give_a_code(tenant, name):
+    """The code of the step that comes: that of now was used to set the app up."""
+    second_factors.turn_on(tenant.ada)
+    app = second_factors.set_up(tenant.betty.client)
+    return sent(tenant.betty.client, name, body={"totp": app.code(1), "remember": True})
 
 
 @of("POST /self-registration/dry-run.json")
@@ -582,7 +634,7 @@ WRITES_ON_GET = ("GET /auth/logout.json", "GET /secrets/resource/{resource_id}.j
 def changes() -> list[str]:
     """The names of all requests that write something."""
     reads = [name for name in REQUESTS if name.startswith(("GET ", "HEAD "))]
-    return sorted(REQUESTS.keys() - (set(reads) - set(WRITES_ON_GET)))
+    return sorted(REQUESTS.keys() - (set(reads) - set(WRITES_ON_GET)) - set(LEADS_ON))
 
 
 @of(

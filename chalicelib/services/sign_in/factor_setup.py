@@ -1,0 +1,176 @@
+"""Setting up an authenticator app, and removing it: by its user, or by an administrator.
+
+An app is set up by who shows a code of it. It is removed with everything that was remembered by
+it, for good: whoever sets up again gives the new second factor in each session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.mfa import TOTP, WRONG_CODE, SetupBody
+from chalicelib.crypto.totp import Authenticator
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Unauthenticated
+from chalicelib.domain.ids import UserId
+from chalicelib.services.sign_in import authenticators, codes, second_factor
+from chalicelib.services.sign_in.second_factor import Given
+from chalicelib.services.users import mfa_settings
+from chalicelib.settings import settings
+from chalicelib.storage import reading
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.outbox import Mail
+from chalicelib.tables.tokens import Token
+from chalicelib.tables.users import User
+
+NOT_ENABLED = "This authentication provider is not enabled for your organization."
+ALREADY_SET_UP = "This authentication provider is already setup. Disable it first"
+NO_USER = "The user id is not valid."
+_RESET = "second-factor-reset"
+_RESET_BY_ADMINISTRATOR = "second-factor-reset-by-administrator"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the actor can set up, or that they have."""
+
+    verified: datetime | None = None
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetUp:
+    verified: datetime
+    given: Given
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Providers by name: whether the organisation, and the actor, have turned them on."""
+
+    organisation: Mapping[str, bool]
+    account: Mapping[str, bool]
+
+
+def choices(actor: Actor) -> Choices:
+    """Return what the organisation allows, and what of it the actor has set up."""
+    user, rows = _read(actor)
+    return Choices({TOTP: TOTP in mfa_settings.providers_in(rows)}, {TOTP: bool(user.totp)})
+
+
+def offer(actor: Actor) -> Offer:
+    """Return an app's secret for the actor to set up, unless they have one; nothing is stored."""
+    user, rows = _read(actor)
+    _require_enabled(rows)
+    if user.totp:
+        return Offer(verified=user.totp_verified)
+    issuer = settings.base_url.partition("://")[2].replace(":", "")
+    return Offer(uri=Authenticator.new().uri(issuer, user.username))
+
+
+def set_up(actor: Actor, draft: Draft[SetupBody]) -> SetUp:
+    """Store what an app was set up with, whose code was given; the session notes it as given."""
+    user, rows = _read(actor)
+    _require_enabled(rows)
+    if user.totp:
+        raise Invalid(ALREADY_SET_UP)
+    session = _session(actor, rows)
+    authenticator, step = _proven(draft)
+    given, now = second_factor.give(user), clock.now()
+    values = {
+        "totp": authenticators.seal(user, authenticator),
+        "totp_verified": now,
+        "totp_step": step,
+    }
+    as_read = user.as_read("totp", "second_factor_epoch")
+    with Transaction() as tx:
+        tx.update(User.by_id(user.id), *User.set_to(values), provided=as_read)
+        codes.note(tx, session, given)
+        tx.create(ActionLog.of(user.id, "Users.second-factor-set-up", actor.id, actor.caller))
+    audit.succeeded("second-factor-setup", actor, user.id)
+    return SetUp(now, given)
+
+
+def remove(actor: Actor) -> bool:
+    """Remove what the actor has set up; return whether there was anything."""
+    return _remove(actor, _read(actor)[0])
+
+
+def reset(actor: Actor, user_id: UserId) -> bool:
+    """Remove what a user has set up, as they or an administrator wish.
+
+    This is how who has lost their app gets in again.
+    """
+    if actor.id != user_id and not actor.is_admin:
+        raise Forbidden("You are not allowed to access this location.")
+    user = reading.read([User.by_id(user_id)]).find(User, user_id)
+    if user is None or user.deleted:
+        raise Invalid(NO_USER)
+    return _remove(actor, user)
+
+
+def _remove(actor: Actor, user: User) -> bool:
+    if not user.totp:
+        return False
+    is_own = actor.id == user.id
+    nothing = dict.fromkeys(("totp", "totp_verified", "totp_step"))
+    with Transaction() as tx:
+        if not is_own:
+            tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.update(
+            User.by_id(user.id),
+            *User.set_to(nothing),
+            User.second_factor_epoch.add(1),
+            provided=user.as_read("totp", "active", "username"),
+        )
+        template = _RESET if is_own else _RESET_BY_ADMINISTRATOR
+        link = f"{settings.base_url}/auth/login"
+        tx.create(Mail.to(user.username, template, first_name=user.first_name, link=link))
+        tx.create(ActionLog.of(user.id, "Users.second-factor-reset", actor.id, actor.caller))
+    audit.succeeded("second-factor-reset", actor, user.id)
+    return True
+
+
+def _read(actor: Actor) -> tuple[User, Rows]:
+    """The actor, with the settings of the organisation and the actor's session."""
+    session = [] if actor.session is None else [Token.by_hash(actor.session.key)]
+    rows = reading.read([User.by_id(actor.id), mfa_settings.KEY, *session])
+    user = rows.find(User, actor.id)
+    if user is None:
+        raise Unauthenticated
+    return user, rows
+
+
+def _session(actor: Actor, rows: Rows) -> Token:
+    session = None if actor.session is None else rows.find(Token, actor.session.key)
+    if session is None:
+        raise Unauthenticated
+    return session
+
+
+def _require_enabled(rows: Rows) -> None:
+    if TOTP not in mfa_settings.providers_in(rows):
+        raise Invalid(NOT_ENABLED)
+
+
+def _proven(draft: Draft[SetupBody]) -> tuple[Authenticator, int]:
+    """What the address sets up, and the step whose code proves that an app has it."""
+    body = draft.read(WRONG_CODE)
+    authenticator = Authenticator.read(body.otpProvisioningUri)
+    if authenticator is None:
+        raise _broken("otpProvisioningUri", "isValidOtpProvisioningUri", "This is no such address.")
+    step = authenticator.step_of(body.code, clock.timestamp())
+    if step is None:
+        raise _broken(TOTP, "isValidOtp", "This one-time password is not valid.")
+    return authenticator, step
+
+
+def _broken(name: str, rule: str, message: str) -> Invalid:
+    errors: FieldErrors = {name: {rule: message}}
+    return Invalid(WRONG_CODE, errors)
