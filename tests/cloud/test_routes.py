@@ -19,7 +19,7 @@ PATHS = gateway.served_paths()
 METHODS = frozenset(gateway.METHODS)
 BEARER = {"authorization": "Bearer nobody-has-given-this"}
 UNKNOWN_PATHS = (
-    *("/", "/nothing", "/nothing.json", "/users/a/b/c.json", "/users.jsonp", "/Users.json"),
+    *("/.json", "/nothing", "/nothing.json", "/users/a/b/c.json", "/users.jsonp", "/Users.json"),
     *("/%2e%2e/users.json", "/.env", "/auth/login.json/x"),
 )
 
