@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +12,12 @@ import jwt
 import pytest
 import requests
 
+from chalicelib.domain import clock
+from tests.conftest import Time
 from tests.support.wire.phone import Phone, Screen
 from tests.support.wire.served import Person, Served, administrator, newcomer, serving
 from tests.support.world import keys
+from tests.support.world.second_factors import PERIOD, SETTINGS, SETUP, App
 
 Json = dict[str, Any]
 
@@ -32,6 +37,12 @@ def ada(served: Served) -> Person:
 @pytest.fixture(scope="module")
 def betty(served: Served, ada: Person) -> Person:
     return newcomer(served, ada, "betty")
+
+
+@pytest.fixture(autouse=True)
+def as_served(time: Time) -> None:
+    """Codes are of the moment that the served process has, which is the machine's."""
+    clock.set_source(lambda: datetime.now(UTC))
 
 
 @pytest.fixture
@@ -95,6 +106,63 @@ def test_a_person_brings_their_key_to_a_phone_and_uses_it(served, betty, screen)
     spent = {"user_id": phone.user_id, "refresh_token": phone.refresh_token}
     refused = requests.post(f"{served.url}/auth/jwt/refresh.json", json=spent, timeout=10)
     assert refused.status_code == 400
+
+
+@pytest.fixture(scope="module")
+def carol(served: Served, ada: Person) -> Person:
+    return newcomer(served, ada, "carol")
+
+
+@pytest.fixture
+def app(ada: Person, carol: Person) -> App:
+    """Carol's authenticator app; of its three codes that are good now the first has been used."""
+    ada.visitor.body("POST", SETTINGS, {"providers": ["totp"]})
+    app = App(carol.visitor.body("GET", SETUP)["otpProvisioningUri"])
+    await_a_young_code()
+    sent = {"otpProvisioningUri": app.uri, "totp": app.code(-1)}
+    assert carol.visitor.body("POST", SETUP, sent)["verified"]
+    return app
+
+
+def await_a_young_code() -> None:
+    """So that the code before it is still good when it arrives."""
+    left = PERIOD - time.time() % PERIOD
+    if left < PERIOD / 3:
+        time.sleep(left)
+
+
+def test_a_phone_gives_a_second_factor_and_keeps_it_across_renewals(served, carol, app):
+    """From the first picture to a sign-in that takes no code any more"""
+    data = keys.message("swordfish", carol.key.public)
+    sent = {"name": "mail", "secrets": [{"data": data}]}
+    resource_id = carol.visitor.body("POST", "/resources.json", sent)["id"]
+    screen, phone = Screen(carol.visitor, carol.id), Phone()
+    screen.begin(carol.key)
+    assert phone.scan(screen)["status"] == "complete"
+
+    phone.sign_in()
+    assert phone.providers == ["totp"]
+    assert phone.wanted_factors("/users/me.json") == ["totp"]
+    phone.give(app.code())
+    listed = phone.ask("GET", "/resources.json?contain[permission]=1&limit=50&page=1")
+    assert [each["id"] for each in listed] == [resource_id]
+
+    phone.access_token = expired(phone.access_token, served)
+    found = phone.ask("GET", f"/secrets/resource/{resource_id}.json")["data"]
+    assert (phone.refused, keys.message_text(found, phone.private)) == ([401], "swordfish")
+    stolen = Phone(phone.url, access_token=phone.access_token)
+    assert stolen.wanted_factors(f"/secrets/resource/{resource_id}.json") == ["totp"]
+
+    phone.sign_out()
+    assert not phone.is_signed_in()
+    phone.sign_in()
+    assert phone.providers == ["totp"]
+    assert phone.wanted_factors("/resources.json") == ["totp"]
+    phone.give(app.code(1), remember=True)
+    phone.sign_out()
+    phone.sign_in()
+    assert phone.providers == []
+    assert [each["id"] for each in phone.ask("GET", "/resources.json")] == [resource_id]
 
 
 def test_the_apps_are_refused_what_a_dead_token_asks_of_their_role(served, phone):

@@ -1,6 +1,7 @@
 """A mobile app: scans a key from another client's screen, and then signs in by access tokens.
 
-It keeps nothing but its key, its user's identifier and its tokens: no cookies, no CSRF token.
+It keeps nothing but its key, its user's identifier and its tokens, of a second factor too: it
+sends that one as a cookie of its own making, and no CSRF token.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import requests
 from tests.support.wire.served import PATIENCE, Visitor
 from tests.support.world.keys import Key, challenge, open_sealed
 
+FACTOR = "passbolt_mfa"
 PAGE = 700
 """Characters of a key that one picture on the screen holds."""
 Json = dict[str, Any]
@@ -67,6 +69,8 @@ class Phone:
     private: str = ""
     access_token: str = ""
     refresh_token: str = ""
+    factor: str = ""
+    """What it got for a code, and for each access token that was renewed since."""
     providers: list[str] = field(default_factory=list)
     refused: list[int] = field(default_factory=list)
     """The statuses that made it renew its access token."""
@@ -115,6 +119,21 @@ class Phone:
         self.access_token, self.refresh_token = opened["access_token"], opened["refresh_token"]
         self.providers = opened.get("providers", [])
 
+    def wanted_factors(self, path: str) -> list[str]:
+        """The second factors that a request is led to; it follows as apps do, with its token."""
+        response = self._send("GET", path, access_token=self.access_token)
+        assert response.status_code == requests.codes.forbidden, response.text
+        assert response.url == f"{self.url}/mfa/verify/error.json"
+        body = response.json()["body"]
+        assert body["providers"] == {"totp": f"{self.url}/mfa/verify/totp.json"}
+        return list(body["mfa_providers"])
+
+    def give(self, code: str, *, remember: bool = False) -> None:
+        sent = {"totp": code, "remember": remember}
+        response = self._send("POST", "/mfa/verify/totp.json", sent, self.access_token)
+        assert response.status_code == 200, response.text
+        self.factor = response.cookies[FACTOR]
+
     def ask(self, method: str, path: str, sent: Json | None = None) -> Any:
         """The body of an answer; the access token is renewed where it is refused."""
         response = self._send(method, path, sent, self.access_token)
@@ -132,6 +151,7 @@ class Phone:
         assert response.status_code == 200, response.text
         self.access_token = response.json()["body"]["access_token"]
         self.refresh_token = response.cookies["refresh_token"]
+        self.factor = response.cookies.get(FACTOR, self.factor)
 
     def sign_out(self) -> None:
         self.ask("POST", "/auth/jwt/logout.json", {"refresh_token": self.refresh_token})
@@ -149,6 +169,8 @@ class Phone:
         self, method: str, path: str, sent: Json | None = None, access_token: str = ""
     ) -> requests.Response:
         headers = {"Authorization": f"Bearer {access_token}"} if access_token else {}
+        if self.factor:
+            headers["Cookie"] = f"{FACTOR}={self.factor}"
         return requests.request(
             method, self.url + path, json=sent, headers=headers, timeout=PATIENCE
         )
