@@ -101,6 +101,12 @@ def time() -> Iterator[Time]:
 
 
 @pytest.fixture
+def present(time: Time) -> None:
+    """The machine's clock instead, which served processes have."""
+    clock.set_source(lambda: datetime.now(UTC))
+
+
+@pytest.fixture
 def api(store: storage.Storage) -> Client:
     """A client that is not signed in."""
     return Client()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -12,12 +10,10 @@ import jwt
 import pytest
 import requests
 
-from chalicelib.domain import clock
-from tests.conftest import Time
 from tests.support.wire.phone import Phone, Screen
 from tests.support.wire.served import Person, Served, administrator, newcomer, serving
 from tests.support.world import keys
-from tests.support.world.second_factors import PERIOD, SETTINGS, SETUP, App
+from tests.support.world.second_factors import served_app
 
 Json = dict[str, Any]
 
@@ -37,12 +33,6 @@ def ada(served: Served) -> Person:
 @pytest.fixture(scope="module")
 def betty(served: Served, ada: Person) -> Person:
     return newcomer(served, ada, "betty")
-
-
-@pytest.fixture(autouse=True)
-def as_served(time: Time) -> None:
-    """Codes are of the moment that the served process has, which is the machine's."""
-    clock.set_source(lambda: datetime.now(UTC))
 
 
 @pytest.fixture
@@ -113,29 +103,13 @@ def carol(served: Served, ada: Person) -> Person:
     return newcomer(served, ada, "carol")
 
 
-@pytest.fixture
-def app(ada: Person, carol: Person) -> App:
-    """Carol's authenticator app; of its three codes that are good now the first has been used."""
-    ada.visitor.body("POST", SETTINGS, {"providers": ["totp"]})
-    app = App(carol.visitor.body("GET", SETUP)["otpProvisioningUri"])
-    await_a_young_code()
-    sent = {"otpProvisioningUri": app.uri, "totp": app.code(-1)}
-    assert carol.visitor.body("POST", SETUP, sent)["verified"]
-    return app
-
-
-def await_a_young_code() -> None:
-    """So that the code before it is still good when it arrives."""
-    left = PERIOD - time.time() % PERIOD
-    if left < PERIOD / 3:
-        time.sleep(left)
-
-
-def test_a_phone_gives_a_second_factor_and_keeps_it_across_renewals(served, carol, app):
+@pytest.mark.usefixtures("present")
+def test_a_phone_gives_a_second_factor_and_keeps_it_across_renewals(served, ada, carol):
     """From the first picture to a sign-in that takes no code any more"""
     data = keys.message("swordfish", carol.key.public)
     sent = {"name": "mail", "secrets": [{"data": data}]}
     resource_id = carol.visitor.body("POST", "/resources.json", sent)["id"]
+    app = served_app(ada, carol)
     screen, phone = Screen(carol.visitor, carol.id), Phone()
     screen.begin(carol.key)
     assert phone.scan(screen)["status"] == "complete"

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.support.wire.served import Served, administrator
+from tests.support.wire.served import Person, Served, Visitor, administrator, newcomer, signed_in
+from tests.support.world.second_factors import served_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -23,6 +24,7 @@ PAGES = {
     "recover": "/users/recover",
     "home": "/app",
     "api": "/openapi",
+    "second-factor": "/mfa/verify/totp",
 }
 WIDTHS = (360, 1400)
 SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))
@@ -39,10 +41,30 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def cookies(served: Served) -> list[Any]:
-    """Of Ada, who is signed in."""
-    jar = administrator(served).visitor.cookies
-    return [{"name": each.name, "value": each.value, "url": served.url} for each in jar]
+def ada(served: Served) -> Person:
+    return administrator(served)
+
+
+@pytest.fixture(scope="session")
+def betty(served: Served, ada: Person) -> Person:
+    """Somebody who has set up an authenticator app."""
+    betty = newcomer(served, ada, "betty")
+    served_app(ada, betty)
+    return betty
+
+
+@pytest.fixture
+def cookies(served: Served, ada: Person, betty: Person, name: str) -> list[Any]:
+    """Of Ada, who is signed in, or of Betty, who has yet to give a code."""
+    if name == "second-factor":
+        return cookies_of(signed_in(served.url, betty.key))
+    return cookies_of(ada.visitor)
+
+
+def cookies_of(visitor: Visitor) -> list[Any]:
+    return [
+        {"name": each.name, "value": each.value, "url": visitor.url} for each in visitor.cookies
+    ]
 
 
 @pytest.fixture(params=SEEN, ids=lambda s: f"{s[0]}-{s[1]}-{'script' if s[2] else 'no script'}")
@@ -120,6 +142,27 @@ def test_the_form_works_without_script(browser: Browser, served: Served) -> None
     assert page.get_by_role("heading", level=1).inner_text() == "Look into your mail"
     page.request.get("/auth/is-authenticated.json")  # a mail leaves before the next answer
     assert "/setup/recover/start/" in served.mail_to("ada@example.com")
+    context.close()
+
+
+@pytest.mark.usefixtures("present")
+def test_a_code_is_given_without_script(browser: Browser, served: Served, ada: Person) -> None:
+    carol = newcomer(served, ada, "carol")
+    app = served_app(ada, carol)
+    context = browser.new_context(base_url=served.url, java_script_enabled=False)
+    context.add_cookies(cookies_of(signed_in(served.url, carol.key)))
+    page = context.new_page()
+    page.goto("/app/passwords")
+    assert page.url == f"{served.url}/mfa/verify/totp?redirect=/app/passwords"
+
+    page.get_by_label("One-time password").fill(app.wrong())
+    page.get_by_role("button", name="Go on").click()
+    assert page.get_by_role("alert").is_visible()
+    page.get_by_label("One-time password").fill(app.code())
+    page.get_by_role("button", name="Go on").click()
+
+    assert page.url == f"{served.url}/app/passwords"
+    assert page.request.get("/users/me.json").status == 200
     context.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import time
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
@@ -12,6 +13,7 @@ from cryptography.hazmat.primitives.twofactor.totp import TOTP
 from chalicelib.domain import clock
 from tests.support.wire.client import Client, Response
 from tests.support.wire.handshake import cookies_of
+from tests.support.wire.served import Person
 from tests.support.world.make import Somebody
 
 SETTINGS = "/mfa/settings.json"
@@ -39,6 +41,26 @@ class App:
         """A code that is none of now."""
         right = {self.code(beside) for beside in (-1, 0, 1)}
         return next(code for code in map("{:06}".format, range(4)) if code not in right)
+
+
+def served_app(administrator: Person, who: Person) -> App:
+    """An app that somebody has set up at a served process.
+
+    Of its three codes that are good now the first has been used. The clock is the machine's.
+    """
+    administrator.visitor.body("POST", SETTINGS, {"providers": ["totp"]})
+    app = App(who.visitor.body("GET", SETUP)["otpProvisioningUri"])
+    _await_a_young_code()
+    sent = {"otpProvisioningUri": app.uri, "totp": app.code(-1)}
+    assert who.visitor.body("POST", SETUP, sent)["verified"]
+    return app
+
+
+def _await_a_young_code() -> None:
+    """So that the code before it is still good when it arrives."""
+    left = PERIOD - time.time() % PERIOD
+    if left < PERIOD / 3:
+        time.sleep(left)
 
 
 def turn_on(administrator: Somebody) -> None:
