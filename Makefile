@@ -20,6 +20,7 @@ DEVELOPING := $(VENV)/developing.stamp
 CLOUD := .venv-cloud/stamp
 BROWSER := .venv-browser/stamp
 AXE := tests/browser/node_modules/axe-core/axe.min.js
+EXTENSION := .extension/stamp
 DYNAMODB := .dynamodb-local/stamp
 MODEL := .model/stamp
 CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
@@ -72,7 +73,7 @@ test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a loc
 	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
 	$(BIN)/python -m pytest tests/cloud -m cloud -n 0 $(ARGS)
 
-test-browser: $(BROWSER) $(if $(shell command -v npm),$(AXE)) ## open pages in Debian's Chromium; pictures of them are in build/pictures; ARGS= for pytest
+test-browser: $(BROWSER) $(if $(shell command -v npm),$(AXE) $(EXTENSION)) ## open pages in Debian's Chromium, and the browser extension; pictures are in build/pictures; ARGS= for pytest
 	.venv-browser/bin/python -m pytest tests/browser -m browser -n 0 $(ARGS)
 
 check: $(DEVELOPING) ## format, lint, types, imports, templates; changes nothing
@@ -125,6 +126,10 @@ $(BROWSER): requirements-browser.txt requirements-dev.txt requirements-serve.txt
 
 $(AXE): tests/browser/package.json tests/browser/package-lock.json
 	npm ci --prefix tests/browser --silent --no-audit --no-fund
+	@touch $@
+
+$(EXTENSION): $(addprefix tests/browser/extension/,build.sh package.json package-lock.json)
+	tests/browser/extension/build.sh $(@D) >$(@D).log 2>&1 || { cat $(@D).log; exit 1; }
 	@touch $@
 
 $(FETCHED): infra/python/pom.xml

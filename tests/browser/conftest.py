@@ -5,10 +5,14 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.wire.served import ROOT, Served, serving
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Playwright
 
 PICTURES = ROOT / "build" / "pictures"
 
@@ -27,6 +31,14 @@ def chromium() -> str:
     if found is None:
         pytest.skip("chromium is not on this machine")
     return found
+
+
+@pytest.fixture(scope="session")
+def playwright(chromium: str) -> Iterator[Playwright]:
+    """What drives the browser: one for all tests, since no thread has two."""
+    api = pytest.importorskip("playwright.sync_api", reason="`make test-browser` installs it")
+    with api.sync_playwright() as playwright:
+        yield playwright
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from tests.support.wire.served import Person, Served, Visitor, administrator, ne
 from tests.support.world.second_factors import served_app
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 AXE = Path(__file__).parent / "node_modules/axe-core/axe.min.js"
 NAMED = "8e3874ae-4b40-590b-968a-418f704b9d9a"
@@ -31,13 +31,11 @@ SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))
 
 
 @pytest.fixture(scope="session")
-def browser(chromium: str) -> Iterator[Browser]:
-    api = pytest.importorskip("playwright.sync_api", reason="`make test-browser` installs it")
-    with api.sync_playwright() as playwright:
-        # Who is root, as in a container, has no other sandbox to lose.
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+def browser(playwright: Playwright, chromium: str) -> Iterator[Browser]:
+    # Who is root, as in a container, has no other sandbox to lose.
+    browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(scope="session")

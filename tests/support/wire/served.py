@@ -38,9 +38,7 @@ class Served:
 
     def mail_to(self, address: str) -> str:
         """What the last mail to somebody says; it leaves before the next request is answered."""
-        files = sorted((self.output.parent / "data" / "mail").glob("*.eml"), reverse=True)
-        mails = (message_from_bytes(file.read_bytes(), policy=policy.default) for file in files)
-        return next(mail.get_content() for mail in mails if mail["To"] == address)
+        return mail_to(address, self.output.parent)
 
 
 class Visitor(requests.Session):
@@ -108,6 +106,13 @@ def running(
         process.wait(PATIENCE)
 
 
+def mail_to(address: str, folder: Path) -> str:
+    """What the last mail to somebody says, of a service in `folder`."""
+    files = sorted((folder / "data" / "mail").glob("*.eml"), reverse=True)
+    mails = (message_from_bytes(file.read_bytes(), policy=policy.default) for file in files)
+    return next(mail.get_content() for mail in mails if mail["To"] == address)
+
+
 def _environment(folder: Path, dialect: str) -> dict[str, str]:
     chosen = {"PORT": "0", "DATA": str(folder / "data"), "DIALECT": dialect}
     person = {"ADMIN": "ada@example.com", "FIRST_NAME": "Ada", "LAST_NAME": "Lovelace"}
@@ -153,7 +158,7 @@ def _said(process: subprocess.Popen[bytes], output: Path) -> str:
 
 
 def link_in(said: str) -> str:
-    link = re.search(r"http://\S+/setup/start/\S+", said)
+    link = re.search(r"http://\S+/setup/(recover/)?start/\S+", said)
     assert link is not None, said
     return link[0]
 
