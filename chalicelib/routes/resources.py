@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touch, V5Update
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.errors import NotFound
+from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import Undisclosed, disclose
 from chalicelib.services.items import held, resource_lists, resource_updates, resources
@@ -25,12 +26,15 @@ from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
 from chalicelib.web.endpoint import Endpoints, Handler
 from chalicelib.web.filters import either, flag, ids, one_id, one_of, text
-from chalicelib.web.query import Options, Query, paginate
+from chalicelib.web.query import Options, Pagination, Query, paginate
 from chalicelib.web.reply import Reply
 from chalicelib.web.route import nothing
 from chalicelib.web.written import written
 
 endpoints = Endpoints(__name__)
+
+Show = Callable[[SeenResource, HeldPermission], views.ResourceJson]
+"""Makes what is shown of a resource."""
 
 CONTAINS = frozenset(
     {
@@ -85,8 +89,11 @@ def index(actor: Actor, query: Query) -> Reply:
     show = _shown(query, trees, secrets, tags)
     wanted = _wanted(query, tags)
     are_whole = query.contains("secret") or (tags is not None and tags.has_own)
-    found = resource_lists.search(actor, wanted, show, are_whole=are_whole)
-    page, pagination = paginate(item_views.in_order(found, query.order), query)
+    if are_whole and query.limit is not None and wanted.marks is None:
+        page, pagination = _page(actor, wanted, show, query)
+    else:
+        found = resource_lists.search(actor, wanted, show, are_whole=are_whole)
+        page, pagination = paginate(item_views.in_order(found, query.order), query)
     _count_trees(page, trees)
     _add_tags(page, tags)
     _disclose(actor, page, secrets)
@@ -158,6 +165,23 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
     resources.delete(actor, resource_id)
 
 
+def _page(
+    actor: Actor, wanted: WantedResources, show: Show, query: Query
+) -> tuple[Sequence[views.ResourceJson], Pagination]:
+    """A page whose secrets and tags are read once it is known what stands on it."""
+    found = resource_lists.search(actor, wanted, _plain, are_whole=False)
+    ordered, pagination = paginate(item_views.in_order(found, query.order), query)
+    asked = replace(wanted, ids=[each["id"] for each in ordered])
+    page = resource_lists.search(actor, asked, show, are_whole=True)
+    if len(page) != len(ordered):
+        raise Stale
+    return item_views.in_order(page, query.order), pagination
+
+
+def _plain(seen: SeenResource, _: HeldPermission) -> views.ResourceJson:
+    return views.resource(seen)
+
+
 def _shows_tags(query: Query) -> bool:
     """Whether the client speaks of tags: they are shown with the value 0 too."""
     return "tag" in query.spoken_of
@@ -185,7 +209,7 @@ def _wanted(query: Query, tags: Shown | None) -> WantedResources:
 
 def _shown(
     query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed], tags: Shown | None
-) -> Callable[[SeenResource, HeldPermission], views.ResourceJson]:
+) -> Show:
     """Makes a resource with the members the client asked for, but for those that follow."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
     has_permission, has_secret = query.contains("permission"), query.contains("secret")

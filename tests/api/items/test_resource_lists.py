@@ -18,6 +18,8 @@ from tests.support.world import folders, make
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 from tests.support.world.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
+from tests.support.world.shares import remove, share
+from tests.support.world.tags import tag
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"
@@ -532,16 +534,24 @@ def test_a_list_costs_as_many_steps_as_its_pages_and_batches(ada, betty):
     assert seen.steps == 4
 
 
-class UpdatedMeanwhile(Around):
-    """Somebody updates the resource and its secrets between two reads of a request."""
+class ChangedMeanwhile(Around):
+    """Somebody changes something between two reads of a request: after its first query, or the
+    first read of a table's rows.
+    """
 
-    def __init__(self, update: Callable[[], object]) -> None:
+    def __init__(self, update: Callable[[], object], *, table: str = "") -> None:
         self.update = update
+        self.table = table
         self.happened = False
+
+    def _is_moment(self, operation: str, parameters: Any) -> bool:
+        if not self.table:
+            return operation == "Query"
+        return any(name.endswith(self.table) for name in parameters.get("RequestItems", ()))
 
     def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
         answer = send()
-        if operation == "Query" and not self.happened:
+        if self._is_moment(operation, parameters) and not self.happened:
             self.happened = True
             Context().run(self.update)
         return answer
@@ -555,7 +565,7 @@ def test_a_list_never_mixes_new_metadata_with_an_old_secret(betty):
         "secrets": [{"user_id": betty.id, "data": message("new", betty.key.public)}],
     }
 
-    with UpdatedMeanwhile(lambda: betty.client.put(f"/resources/{resource_id}.json", body)):
+    with ChangedMeanwhile(lambda: betty.client.put(f"/resources/{resource_id}.json", body)):
         [shown] = listed(betty, "contain[secret]=1").body
 
     assert shown["name"] == "new"
@@ -570,3 +580,53 @@ def test_many_folders_are_not_asked_for_one_by_one(betty):
     with Recorder() as recorder:
         assert ids(betty, f"{wanted}&filter[has-parent][]=0") == {resource_id}
     assert len(recorder.calls) <= 4
+
+
+class Queries(Around):
+    """The indexes by which holdings are queried; `None` is the table itself, with all they have."""
+
+    def __init__(self) -> None:
+        self.indexes: list[str | None] = []
+
+    def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
+        if operation == "Query" and parameters["TableName"].endswith("holdings"):
+            self.indexes.append(parameters.get("IndexName"))
+        return send()
+
+
+@pytest.mark.parametrize("member", ["secret", "tag"])
+def test_a_page_reads_secrets_and_tags_of_what_stands_on_it(ada, member):
+    made = [make.resource(ada, name=f"r{number:02}") for number in range(30)]
+    tag(ada, made[7], "seven")
+
+    with Queries() as queries, Recorder() as seen:
+        response = listed(ada, f"contain[{member}]=1&limit=5&page=2")
+
+    assert [each["id"] for each in response.body] == made[5:10]
+    assert response.header["pagination"] == {"count": 30, "page": 2, "limit": 5}
+    assert queries.indexes == ["by-place"]
+    assert seen.rows_read < 30 + 30 + 5 + 5 + 10
+    whole = {each["id"]: each for each in listed(ada, f"contain[{member}]=1").body}
+    assert response.body == [whole[each] for each in made[5:10]]
+
+
+def test_a_page_of_nothing_with_secrets_is_empty(ada):
+    response = listed(ada, "contain[secret]=1&limit=5")
+
+    assert response.body == []
+    assert response.header["pagination"] == {"count": 0, "page": 1, "limit": 5}
+
+
+def test_a_page_is_read_anew_if_it_has_changed_meanwhile(ada, betty):
+    """I13: what is taken away between finding the page and reading it is not on it."""
+    lost = make.resource(betty, {ada: READ}, name="a")
+    kept = make.resource(ada, name="b")
+
+    with ChangedMeanwhile(
+        lambda: share(betty, lost, [remove(lost, ada)]), table="resources"
+    ) as change:
+        response = listed(ada, "contain[secret]=1&limit=5")
+
+    assert change.happened
+    assert [each["id"] for each in response.body] == [kept]
+    assert response.header["pagination"]["count"] == 1
