@@ -17,6 +17,16 @@ Json = dict[str, Any]
 VERSION = "5.0.0"
 """The release of the interface we speak, which is what clients compare."""
 SESSION_MINUTES = 24
+REMEMBER_ME: Json = {
+    "options": {
+        "300": "5 minutes",
+        "900": "15 minutes",
+        "1800": "30 minutes",
+        "3600": "1 hour",
+        "-1": "until I log out",
+    }
+}
+"""For how many seconds a client may offer to keep the passphrase in its memory."""
 
 
 class AppJson(TypedDict):
@@ -70,6 +80,9 @@ def for_guests(locale: str) -> SettingsJson:
                 "userKeyPolicies": {"enabled": True},
                 "userPassphrasePolicies": {"enabled": True},
                 "exportPolicies": {"enabled": True},
+                "accountRecoveryRequestHelp": {"enabled": True},
+                "inFormIntegration": {"enabled": True},
+                "rememberMe": REMEMBER_ME,
                 "locale": _locales(),
             }
         ),
@@ -104,6 +117,10 @@ def for_users(locale: str) -> SettingsJson:
         "disableUser": {"enabled": True},
         "healthcheck": {"enabled": environment.healthcheck},
         "previewPassword": {"enabled": True},
+        "accountRecoveryRequestHelp": {"enabled": True},
+        "desktop": {"enabled": True},
+        "inFormIntegration": _plugin(),
+        "rememberMe": {"version": "1.0.0", **REMEMBER_ME},
     }
     return {"app": app, "passbolt": _product(plugins)}
 

@@ -11,7 +11,12 @@ from tests.support.wire.endpoints import ROUTES
 HISTORY = "secrets that were replaced"
 """No endpoint serves them: with the plugin, administrators may choose how many are kept."""
 NEEDS = {
+    "accountRecoveryRequestHelp": {
+        "POST /users/recover.json",
+        "POST /setup/recover/abort/{user_id}.json",
+    },
     "accountSettings": {"POST /account/settings/themes.json", "GET /app/settings/theme"},
+    "desktop": {"GET /auth/verify.json", "POST /auth/login.json", "GET /users/{user}.json"},
     "directorySync": {"GET /directorysync/settings.json"},
     "disableUser": {"PUT /users/{user}.json"},
     "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
@@ -20,6 +25,11 @@ NEEDS = {
     "folders": {"GET /folders.json", "POST /folders.json"},
     "healthcheck": {"GET /healthcheck.json"},
     "healthcheckUi": {"GET /healthcheck.json", "GET /app/administration/healthcheck"},
+    "inFormIntegration": {
+        "GET /resources.json",
+        "POST /resources.json",
+        "GET /secrets/resource/{resource_id}.json",
+    },
     "jwtAuthentication": {"POST /auth/jwt/login.json", "POST /auth/jwt/refresh.json"},
     "locale": {"POST /account/settings/locales.json"},
     "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
@@ -30,6 +40,7 @@ NEEDS = {
     "passwordPoliciesUpdate": {"POST /password-policies/settings.json"},
     "previewPassword": {"GET /secrets/resource/{resource_id}.json"},
     "rbacs": {"GET /rbacs/me.json", "GET /app/administration/rbacs"},
+    "rememberMe": {"GET /auth/is-authenticated.json"},
     "resourceTypes": {"GET /resource-types.json"},
     "scim": {"GET /scim/settings.json"},
     "secretRevisions": {"GET /secret-revisions/settings.json", HISTORY},
@@ -47,8 +58,12 @@ NEEDS = {
     },
 }
 """Endpoints, pages and else without which signed-in clients must not see a plugin."""
+WHOEVER_ASKS = (
+    *("accountRecoveryRequestHelp", "exportPolicies", "inFormIntegration", "jwtAuthentication"),
+    *("locale", "rememberMe"),
+)
 GUESTS_NEED = {
-    **{name: NEEDS[name] for name in ("exportPolicies", "jwtAuthentication", "locale")},
+    **{name: NEEDS[name] for name in WHOEVER_ASKS},
     "selfRegistration": {"POST /self-registration/dry-run.json", "POST /users/register.json"},
     "userKeyPolicies": {"GET /setup/user-key-policies/settings.json"},
     "userPassphrasePolicies": {"GET /setup/start/{user_id}/{token_id}.json"},
@@ -80,6 +95,7 @@ def test_guests_are_told_what_signing_in_takes(api, ada, time: Time):
     assert set(product["plugins"]) == served_of(GUESTS_NEED)
     assert set(product["plugins"]["locale"]) == {"options"}
     assert set(product["plugins"]["jwtAuthentication"]) == {"enabled"}
+    assert set(product["plugins"]["rememberMe"]) == {"options"}
 
 
 def test_a_history_that_is_not_kept_is_not_announced(ada):
@@ -90,6 +106,15 @@ def test_a_history_that_is_not_kept_is_not_announced(ada):
 @pytest.mark.parametrize("name", ["accountSettings", "healthcheckUi", "rbacs", "selfRegistration"])
 def test_what_would_lead_to_a_blank_page_is_not_announced(ada, name):
     assert name not in ada.client.get("/settings.json").body["passbolt"]["plugins"]
+
+
+def test_clients_offer_to_remember_the_passphrase(ada):
+    """In their own memory: the keys are seconds, and -1 is until one signs out."""
+    remember = ada.client.get("/settings.json").body["passbolt"]["plugins"]["rememberMe"]
+
+    assert set(remember) == {"version", "options"}
+    assert list(remember["options"]) == ["300", "900", "1800", "3600", "-1"]
+    assert all(isinstance(label, str) for label in remember["options"].values())
 
 
 def test_clients_may_show_passwords(ada, api):

@@ -83,6 +83,7 @@ class Person:
     def sign_in(self) -> None:
         form = self._frame("login")
         form.locator("input[type=password]").fill(self.passphrase)
+        form.locator("input[type=checkbox]").check(force=True)
         self._photograph("sign-in")
         form.get_by_role("button", name="Sign in").click()
         self._wait_for_home()
