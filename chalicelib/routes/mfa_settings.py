@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from urllib.parse import quote
+
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mfa import MfaSettingsBody, PoliciesBody
+from chalicelib.bodies.mfa import TOTP, MfaSettingsBody, PoliciesBody
 from chalicelib.domain.actor import Access, Actor
+from chalicelib.domain.errors import Forbidden, Refusal
 from chalicelib.services.users import mfa_settings
 from chalicelib.services.users.mfa_settings import Policies
 from chalicelib.views import mfa_settings as views
+from chalicelib.views import pages
+from chalicelib.web import access
+from chalicelib.web.access import CSRF_COOKIE
 from chalicelib.web.endpoint import Endpoints
+from chalicelib.web.query import Options, Query
+from chalicelib.web.reply import Reply, led, page
 
 endpoints = Endpoints(__name__)
+
+PAGE = "/app/administration/mfa"
+"""Where the browser extension sends administrators; it draws nothing there."""
+_SIGN_IN = f"/auth/login?redirect={quote(PAGE)}"
+_NOT_FOR_USERS = "Only administrators decide about second factors."
 
 
 @endpoints.get(
@@ -60,3 +74,49 @@ def view_policies() -> Policies:
 def save_policies(actor: Actor, body: Draft[PoliciesBody]) -> Policies:
     """Say whether everybody needs a second factor, and whether devices may be remembered."""
     return mfa_settings.save_policies(actor, body)
+
+
+def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
+    return page(pages.refused(error.message, PAGE))
+
+
+@endpoints.page(
+    PAGE,
+    action="MfaOrgSettingsGet.get",
+    access=Access.ANYONE,
+    query=Options(flags=frozenset({"saved"})),
+    refused=_refused,
+)
+def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> Reply:
+    """The form by which administrators let people set up an authenticator app."""
+    if actor is None:
+        return led(_SIGN_IN)
+    _require_administrator(actor)
+    known = cookies.get(CSRF_COOKIE)
+    token = known or access.new_csrf_token()
+    brought = () if known else (access.csrf_cookie(token),)
+    told = "Saved." if "saved" in query.flags else ""
+    is_on = TOTP in mfa_settings.providers()
+    return page(pages.second_factors(token, told, is_on=is_on), cookies=brought)
+
+
+@endpoints.page(
+    PAGE,
+    ("POST",),
+    action="MfaOrgSettingsPost.post",
+    access=Access.ANYONE,
+    body=MfaSettingsBody,
+    refused=_refused,
+)
+def save_form(actor: Actor | None, body: Draft[MfaSettingsBody]) -> Reply:
+    """Save what the form says, and show it again."""
+    if actor is None:
+        return led(_SIGN_IN)
+    _require_administrator(actor)
+    mfa_settings.save(actor, body)
+    return led(f"{PAGE}?saved=1")
+
+
+def _require_administrator(actor: Actor) -> None:
+    if not actor.is_admin:
+        raise Forbidden(_NOT_FOR_USERS)

@@ -62,6 +62,21 @@ def second_factor(csrf_token: str, refused: str = "") -> Document:
     return _page("second-factor", "Your second factor", place=_KEPT, **values)
 
 
+def second_factors(csrf_token: str, told: str, *, is_on: bool) -> Document:
+    """The form by which administrators let people set up a second factor; `told` is what became
+    of it the last time.
+    """
+    status = f'<p role="status">{escape(told)}</p>' if told else ""
+    values = {"token": escape(csrf_token), "told": status, "checked": "checked" if is_on else ""}
+    return _page("second-factors", "Second factors", place=_KEPT, **values)
+
+
+def refused(message: str, back: str) -> Document:
+    """What was asked for is refused; `back` is the path of the page it was asked for on."""
+    values = {"refused": _told(message), "back": escape(back)}
+    return _page("refused", "This was not done", place=_KEPT, **values)
+
+
 def sent() -> Document:
     return _page("sent", "Look into your mail")
 

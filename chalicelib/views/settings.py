@@ -107,6 +107,7 @@ def for_users(locale: str) -> SettingsJson:
         "tags": _plugin(),
         "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
         "mobile": _plugin(),
+        "multiFactorAuthentication": _plugin(),
         "export": _plugin(),
         "import": {**_plugin(), "config": {"format": ["kdbx", "csv"]}},
         "exportPolicies": _plugin(),

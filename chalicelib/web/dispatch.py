@@ -329,6 +329,7 @@ def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
     if exchange.route.is_page and isinstance(error, SecondFactorMissing):
         back = quote(exchange.request.target, safe="/")
         made.headers["Location"] = f"{settings.base_url}{SECOND_FACTOR_PAGE}?redirect={back}"
+        return made
     if exchange.route.refused is None:
         return made
     page = _sent(call, exchange.route, exchange.route.refused(error, exchange.request.cookies))

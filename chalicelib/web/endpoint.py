@@ -53,11 +53,16 @@ class Endpoints:
 
         return decorate
 
-    def page(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
-        """Declare a page; `{proxy+}` at the end of its path stands for whatever follows."""
+    def page(
+        self, path: str, methods: tuple[str, ...] = ("GET", "HEAD"), **declared: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declare a page, or what its form is sent to.
+
+        `{proxy+}` at the end of its path stands for whatever follows.
+        """
 
         def decorate(handler: Handler) -> Handler:
-            for method in ("GET", "HEAD"):
+            for method in methods:
                 shown = page_of(handler, method=method, path=path, **declared)
                 self.pages.append(shown)
                 self._serve(shown)

@@ -25,6 +25,7 @@ PAGES = {
     "home": "/app",
     "api": "/openapi",
     "second-factor": "/mfa/verify/totp",
+    "second-factors": "/app/administration/mfa",
 }
 WIDTHS = (360, 1400)
 SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))

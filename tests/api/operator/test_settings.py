@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.locales import LOCALES
+from infra.endpoints import every_endpoint, every_page
 from tests.conftest import Time
-from tests.support.wire.endpoints import ROUTES
 
 HISTORY = "secrets that were replaced"
 """No endpoint serves them: with the plugin, administrators may choose how many are kept."""
@@ -34,6 +34,10 @@ NEEDS = {
     "locale": {"POST /account/settings/locales.json"},
     "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
     "mobile": {"POST /mobile/transfers.json"},
+    "multiFactorAuthentication": {
+        *("GET /mfa/setup/totp.json", "DELETE /mfa/setup/{user_id}.json"),
+        "GET /app/administration/mfa",
+    },
     "passwordExpiry": {"GET /password-expiry/settings.json"},
     "import": {"POST /resources.json", "POST /folders.json", "POST /import/resources.json"},
     "passwordPolicies": {"GET /password-policies/settings.json"},
@@ -72,7 +76,7 @@ GUESTS_NEED = {
 
 
 def served_of(needs: dict[str, set[str]]) -> set[str]:
-    served = {f"{route.method} {route.path}" for route in ROUTES}
+    served = {each.name for each in (*every_endpoint(), *every_page())}
     return {name for name, needed in needs.items() if needed <= served}
 
 

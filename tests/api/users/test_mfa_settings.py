@@ -187,7 +187,8 @@ def test_a_list_is_narrowed_by_it_for_administrators(
     assert len(listed(ada.client, on)) == len(listed(ada.client, off)) == 3
 
 
-def test_second_factors_are_not_announced(betty: Somebody) -> None:
-    """There are no pages where clients would have people set them up."""
+def test_second_factors_are_announced(betty: Somebody) -> None:
+    """The browser extension sets them up by itself, and has a page where they are turned on."""
     plugins = betty.client.get("/settings.json").body["passbolt"]["plugins"]
-    assert "multiFactorAuthentication" not in plugins
+    assert plugins["multiFactorAuthentication"]["enabled"] is True
+    assert "mfaPolicies" not in plugins
