@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.support.world import second_factors
+from tests.support.world.second_factors import App, await_a_young_code
+
 if TYPE_CHECKING:
     from playwright.sync_api import BrowserContext, FrameLocator, Locator
 
@@ -81,12 +84,44 @@ class Person:
         self.page.wait_for_url("**/auth/login**")
 
     def sign_in(self) -> None:
+        self.give_passphrase()
+        self._wait_for_home()
+
+    def give_passphrase(self) -> None:
         form = self._frame("login")
         form.locator("input[type=password]").fill(self.passphrase)
         form.locator("input[type=checkbox]").check(force=True)
         self._photograph("sign-in")
         form.get_by_role("button", name="Sign in").click()
+
+    def give_code(self, app: App) -> None:
+        """On the page of the service that comes after the passphrase."""
+        self.page.wait_for_url(f"{self.url}/mfa/verify/totp**")
+        self.page.get_by_label("One-time password").fill(app.code())
+        self._photograph("code")
+        self.page.get_by_role("button", name="Go on").click()
         self._wait_for_home()
+
+    def turn_on_second_factors(self) -> None:
+        """On the page of the service to which the extension leads administrators."""
+        self.page.goto(f"{self.url}/app/administration")
+        self.app.get_by_role("button", name="Multi Factor Authentication").first.click()
+        self.page.wait_for_url(f"{self.url}/app/administration/mfa")
+        self.page.get_by_label("Let people set up").check()
+        self._photograph("second-factors")
+        self.page.get_by_role("button", name="Save").click()
+        self.page.get_by_text("Saved.").wait_for()
+
+    def set_up_app(self) -> App:
+        """By the session of the browser; the extension itself does it over HTTPS alone."""
+        address = f"{self.url}{second_factors.SETUP}"
+        app = App(self.page.request.get(address).json()["body"]["otpProvisioningUri"])
+        cookies = {each["name"]: each["value"] for each in self.context.cookies()}
+        await_a_young_code()
+        sent = {"otpProvisioningUri": app.uri, "totp": app.code(-1)}
+        csrf = {"X-CSRF-Token": cookies["csrfToken"]}
+        assert self.page.request.post(address, data=sent, headers=csrf).ok
+        return app
 
     def invite(self, other: Person) -> None:
         self.page.goto(f"{self.url}/app/users")

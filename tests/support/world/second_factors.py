@@ -50,13 +50,13 @@ def served_app(administrator: Person, who: Person) -> App:
     """
     administrator.visitor.body("POST", SETTINGS, {"providers": ["totp"]})
     app = App(who.visitor.body("GET", SETUP)["otpProvisioningUri"])
-    _await_a_young_code()
+    await_a_young_code()
     sent = {"otpProvisioningUri": app.uri, "totp": app.code(-1)}
     assert who.visitor.body("POST", SETUP, sent)["verified"]
     return app
 
 
-def _await_a_young_code() -> None:
+def await_a_young_code() -> None:
     """So that the code before it is still good when it arrives."""
     left = PERIOD - time.time() % PERIOD
     if left < PERIOD / 3:
