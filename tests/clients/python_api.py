@@ -20,6 +20,8 @@ def visit(client: passboltapi.PassboltAPI) -> dict[str, object]:
     client.update_resource(created.id, name=RENAMED, password="second")
     changed = client.read_resource(created.id)
     reopened = client.get_password(created.id)
+    described = client.get_description(created.id)
+    kind = client.read_resource_type(created.resource_type_id)
     users = client.list_users(resource_or_folder_id=created.id)
     client.delete(f"/resources/{created.id}.json")
     return {
@@ -30,6 +32,8 @@ def visit(client: passboltapi.PassboltAPI) -> dict[str, object]:
         "opened": opened,
         "changed": changed._asdict(),
         "reopened": reopened,
+        "described": described,
+        "kind": kind.slug,
         "users": [user.username for user in users],
         "left": [each["id"] for each in client.iterate_resources()],
         "signed_out": client.post("/auth/logout.json", {})["header"]["message"],

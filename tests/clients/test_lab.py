@@ -63,3 +63,25 @@ def test_it_decrypts_what_it_stored(seen):
 
 def test_it_finds_a_user_by_address(seen, served):
     assert seen["found"] == served.user_id
+
+
+def test_it_knows_the_people(seen):
+    assert seen["around"]["users"] == ["ada@example.com"]
+    assert seen["around"]["user"] == "ada@example.com"
+
+
+def test_it_makes_a_group_and_finds_it(seen):
+    assert "crew" in seen["around"]["groups"]
+    assert seen["around"]["group"] == "crew"
+    assert seen["around"]["membership"]
+
+
+def test_it_changes_and_deletes_if_it_has_methods_for_that(seen, request):
+    change = seen["change"]
+
+    assert bool(change) is ("pypassbolt-api" in request.node.name)
+    if change:
+        assert change["name"] == "changed"
+        assert json.loads(change["reopened"])["password"] == "second"
+        assert change["deleted"] == "The resource has been deleted successfully."
+        assert "changed" not in change["left"]

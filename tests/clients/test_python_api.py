@@ -47,6 +47,8 @@ def test_it_changes_name_and_password(seen):
     assert seen["changed"]["name"] == "mail of the team"
     assert seen["changed"]["username"] == "ada"
     assert seen["reopened"] == "second"
+    assert seen["described"] == ""
+    assert seen["kind"] == "password-string"
 
 
 def test_it_finds_who_has_access(seen):

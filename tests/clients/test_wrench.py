@@ -25,7 +25,7 @@ def crew(people):
 def visit_of(served, people, visit, keyring, tmp_path_factory):
     """What the commands of somebody printed, who imports their key first."""
 
-    def run(name, *, adds=(), searches=()):
+    def run(name, *, adds=(), searches=(), others=()):
         file = tmp_path_factory.mktemp("keys") / "private.asc"
         file.write_text(people[name].key.private)
         configuration = {
@@ -34,6 +34,7 @@ def visit_of(served, people, visit, keyring, tmp_path_factory):
             "private_key_file": str(file),
             "adds": adds,
             "searches": searches,
+            "others": others,
         }
         return visit("passbolt-wrench", "wrench_visit.py", configuration, keyring())
 
@@ -78,6 +79,67 @@ def test_it_shares_with_a_group(given, visit_of):
     assert "successfully shared with 0 users and 1 groups." in given["add for the crew"]
     seen = visit_of("carol", searches=["for the crew"])
     assert secret_in(seen["search for the crew"]) == "of the crew"
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """What another program has exported: a header, and five columns."""
+    file = tmp_path_factory.mktemp("tables") / "export.csv"
+    lines = ("host", "https://db.example.com"), ("username", "root"), ("password", "from a table")
+    columns = (*lines, ("description", "moved"), ("product", "database"))
+    file.write_text("\n".join("\t".join(row) for row in zip(*columns, strict=True)) + "\n")
+    return str(file)
+
+
+@pytest.fixture(scope="module")
+def others(crew, visit_of, people, table):
+    """What the other commands printed, which Betty called."""
+    return visit_of(
+        "betty",
+        adds=[("tagged", "betty", "with tags", "", "", "night, #team", NOBODY, NOBODY)],
+        others=[
+            (["import-resources", "--tag", "moved", table], [NOBODY, NOBODY]),
+            (["search", "--field", "name", "--field", "uri", "database"], []),
+            (["search", "--favourite", "with"], []),
+            (["diagnose"], []),
+            (["passbolt-shell"], ["get /users/me.json", "EOF"]),
+        ],
+    )
+
+
+@pytest.fixture(scope="module")
+def tags(others, people):
+    """The tags of Betty's resources, by name; one from a table ends in the end of its line."""
+    listed = people["betty"].visitor.body("GET", "/resources.json?contain[tag]=1")
+    return {each["name"].strip(): [tag["slug"] for tag in each["tags"]] for each in listed}
+
+
+def test_it_stores_tags(tags):
+    """The client's user sees own ones and, with `#`, those that everybody sees."""
+    assert tags["tagged"] == ["#team", "night"]
+
+
+def test_it_imports_what_another_program_exported(others, table, tags):
+    printed = others[f"import-resources --tag moved {table}"]
+
+    assert "1 resources successfully imported." in printed
+    assert secret_in(others["search --field name --field uri database"]) == "from a table"
+    assert tags["database"] == ["#moved"]
+
+
+def test_it_searches_favorites(others):
+    assert "Couldn't find any entry" in others["search --favourite with"]
+
+
+def test_it_finds_nothing_wrong_with_the_service(others):
+    checks = re.findall(r"^\[(\w+)\] (.*)$", others["diagnose"], re.MULTILINE)
+
+    assert len(checks) == 8
+    assert [each for each in checks if each[0] != "OK"] == []
+
+
+def test_its_shell_asks_for_anything(others):
+    assert "betty@example.com" in others["passbolt-shell"]
 
 
 def test_the_giver_still_decrypts_all_of_it(given):

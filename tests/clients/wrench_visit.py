@@ -61,6 +61,10 @@ try:
             for answers in configuration["adds"]
         },
         **{f"search {term}": wrench("search", term) for term in configuration["searches"]},
+        **{
+            " ".join(arguments): wrench(*arguments, answers=tuple(answers))
+            for arguments, answers in configuration["others"]
+        },
     }
 finally:
     subprocess.run(["gpgconf", "--homedir", keyring, "--kill", "all"], check=False)
