@@ -79,9 +79,7 @@ def _target(query: Query) -> str:
 
 
 def _form(cookies: Mapping[str, str], refused: str = "") -> Reply:
-    known = cookies.get(CSRF_COOKIE)
-    token = known or access.new_csrf_token()
-    brought = () if known else (access.csrf_cookie(token),)
+    token, brought = access.form_token(cookies)
     return page(pages.second_factor(token, refused), cookies=brought)
 
 

@@ -14,7 +14,6 @@ from chalicelib.services.users.mfa_settings import Policies
 from chalicelib.views import mfa_settings as views
 from chalicelib.views import pages
 from chalicelib.web import access
-from chalicelib.web.access import CSRF_COOKIE
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query
 from chalicelib.web.reply import Reply, led, page
@@ -92,9 +91,7 @@ def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> 
     if actor is None:
         return led(_SIGN_IN)
     _require_administrator(actor)
-    known = cookies.get(CSRF_COOKIE)
-    token = known or access.new_csrf_token()
-    brought = () if known else (access.csrf_cookie(token),)
+    token, brought = access.form_token(cookies)
     told = "Saved." if "saved" in query.flags else ""
     is_on = TOTP in mfa_settings.providers()
     return page(pages.second_factors(token, told, is_on=is_on), cookies=brought)

@@ -157,9 +157,7 @@ def _refused(error: Refusal, cookies: Mapping[str, str]) -> Reply:
 
 
 def _form(cookies: Mapping[str, str], refused: str = "") -> Reply:
-    known = cookies.get(access.CSRF_COOKIE)
-    token = known or access.new_csrf_token()
-    brought = () if known else (access.csrf_cookie(token),)
+    token, brought = access.form_token(cookies)
     return page(pages.recover(token, refused), cookies=brought)
 
 

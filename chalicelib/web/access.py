@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Mapping
 from email.utils import formatdate
 
 from chalicelib.domain import clock
@@ -87,6 +88,15 @@ def new_csrf_token() -> str:
 
 def csrf_cookie(token: str) -> str:
     return f"{CSRF_COOKIE}={token}; path=/{_SECURE}"
+
+
+def form_token(cookies: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
+    """The token for a form, that of the CSRF cookie or a new one, and the cookie that brings it."""
+    known = cookies.get(CSRF_COOKIE)
+    if known:
+        return known, ()
+    token = new_csrf_token()
+    return token, (csrf_cookie(token),)
 
 
 def session_cookie(value: str) -> str:
