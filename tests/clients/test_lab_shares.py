@@ -1,4 +1,4 @@
-"""The lab client `passbolt` 0.0.15, unchanged: what one person shares with it, others decrypt."""
+"""The lab client and its descendants, unchanged: what one person shares, others decrypt."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ def library(request):
     return request.param
 
 
+@pytest.fixture(scope="module", params=["passbolt", "py-passbolt", "pypassbolt-api"])
+def client(request):
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def served(library, tmp_path_factory):
+def served(client, library, tmp_path_factory):
     with serving(tmp_path_factory.mktemp(library), dialect="clients") as service:
         yield service
 
 
 @pytest.fixture(scope="module")
-def visit_of(served, library, people, visit, keyring):
+def visit_of(client, served, library, people, visit, keyring):
     """A visit of somebody with their own key, which is in nobody else's keyring."""
 
     def run(name, script, **more):
@@ -32,7 +37,7 @@ def visit_of(served, library, people, visit, keyring):
             "fingerprint": key.fingerprint,
             **more,
         }
-        return visit("passbolt", script, configuration, keyring(key))
+        return visit(client, script, configuration, keyring(key))
 
     return run
 
