@@ -15,10 +15,15 @@ ENGINE ?= moto
 PROVE ?= few
 ARGS ?=
 
+# Compiled files are kept, also where the environment says otherwise: each of the processes that tests start would
+# compile all of them again.
+export PYTHONDONTWRITEBYTECODE :=
+
 SERVING := $(VENV)/serving.stamp
 DEVELOPING := $(VENV)/developing.stamp
 CLOUD := .venv-cloud/stamp
 BROWSER := .venv-browser/stamp
+CHECKOV := .venv-checkov/stamp
 AXE := tests/browser/node_modules/axe-core/axe.min.js
 EXTENSION := .extension/stamp
 DYNAMODB := .dynamodb-local/stamp
@@ -38,7 +43,7 @@ test -n "$(PYTHON)" || { echo "Keyhaven needs Python 3.12 or 3.11, and none of t
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help setup python version serve quick test prove check bench format openapi docs build test-cloud test-dynamodb test-browser model
+.PHONY: help setup python version serve quick test prove check bench format openapi docs hashes build test-cloud test-dynamodb test-browser model checkov
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s%s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,6 +88,10 @@ check: $(DEVELOPING) ## format, lint, types, imports, templates; changes nothing
 	$(BIN)/lint-imports
 	$(BIN)/python -m infra check
 
+checkov: $(DEVELOPING) $(CHECKOV) ## hold the templates against the rules of checkov, some minutes
+	$(BIN)/python -m infra check --into .venv-checkov/templates
+	.venv-checkov/bin/checkov --config-file infra/checks/checkov.yaml --directory .venv-checkov/templates
+
 bench: $(DEVELOPING) ## measure the service on this machine
 	$(BIN)/python -m bench
 
@@ -94,19 +103,28 @@ openapi: $(DEVELOPING) ## write the description of the API from the code, for pr
 	$(BIN)/python -m infra.describe.openapi
 	$(BIN)/python -m infra.describe.readable
 
-docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, iam.md and quotas.md from the code
+docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, modules.md, iam.md and quotas.md, and the shapes of templates, from the code
 	$(BIN)/python -m infra.describe.docs
+	$(BIN)/python -m infra.describe.shapes
+
+hashes: $(DEVELOPING) ## after a change of requirements.txt: write down what the layer is made from
+	$(BIN)/python -m infra.bundle.hashes
 
 build: $(DEVELOPING) ## write code, layer and templates for the cloud into build/
 	$(BIN)/python -m infra build
 
-$(SERVING): requirements-serve.txt requirements.txt | $(BIN)/pip
+$(SERVING): requirements-serve.txt requirements.txt | $(BIN)/keyhaven
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@
 
-$(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(BIN)/pip
+$(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(BIN)/keyhaven
 	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
 	@touch $@ $(SERVING)
+
+# A link to this folder, so that the command works from any other and runs what stands here.
+$(BIN)/keyhaven: pyproject.toml | $(BIN)/pip
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
 
 $(BIN)/pip:
 	@$(NEEDS_PYTHON)
@@ -119,6 +137,12 @@ $(CLOUD): requirements-cloud.txt infra/bundle/runtime.py
 	@touch $@
 
 $(BROWSER): requirements-browser.txt requirements-dev.txt requirements-serve.txt requirements.txt
+	@$(NEEDS_PYTHON)
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+$(CHECKOV): requirements-checkov.txt
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<

@@ -40,6 +40,10 @@ def against_floors(folder: Path, arguments: list[str]) -> None:
         surroundings.show("bench.growth", there, *arguments)
         print("\nLists of a vault that grows: what an item costs should stay the same\n")
         surroundings.show("bench.vaults", there, *arguments)
+        print("\nLogs that grow: what their first page costs should stay nearly the same\n")
+        surroundings.show("bench.logs", there, *arguments)
+        print("\nRuns of the directory synchronisation: what an entry costs\n")
+        surroundings.show("bench.directory", there, *arguments)
         rsa = {**there, "KEY_FOLDER": str(_with_rsa(keys))}
         print("\nThe same with an RSA 3072 server key\n")
         surroundings.show("bench.endpoints", rsa, *arguments, "sign in, RSA 3072")

@@ -16,8 +16,7 @@ from bench import sharing
 from bench.tenant import METADATA, SECRET, Tenant
 from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.services.items.waiting import PAGE
-from chalicelib.services.operator import signing_keys
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.storage import reading
@@ -91,7 +90,7 @@ def login(requests: Requests) -> Event:
         "verify_token": str(uuid4()),
         "verify_token_expiry": int(time.time()) + 120,
     }
-    server = server_key.get().armored_public_key
+    server = server_key.in_use().armored_public_key
     sealed = challenge(json.dumps(claims), KEYS["carol"].private, server)
     body = {"user_id": requests.tenant.carol, "challenge": sealed}
     return requests.of(None, "POST", "/auth/jwt/login.json", body)
@@ -100,7 +99,7 @@ def login(requests: Requests) -> Event:
 def nonce_to_server(requests: Requests) -> Event:
     """Stage 0 of the GPG sign-in: the server shows that it has its key."""
     nonce = f"gpgauthv1.3.0|36|{uuid4()}|gpgauthv1.3.0"
-    sealed = message(nonce, server_key.get().armored_public_key)
+    sealed = message(nonce, server_key.in_use().armored_public_key)
     return _handshake(requests, server_verify_token=sealed)
 
 
@@ -266,7 +265,13 @@ CASES = (
         is_list=True,
         goal="≤ 2",
     ),
-    Case("… with secrets", "resources", _as_ada(f"{_LIST}?contain[secret]=1"), is_list=True),
+    Case(
+        "… with secrets",
+        "resources",
+        _as_ada(f"{_LIST}?contain[secret]=1"),
+        is_list=True,
+        goal="≤ 2",
+    ),
 )
 WITH_RSA = Case("sign in, RSA 3072", "auth", login, goal="≤ 40 ms")
 """Measured with another server key than all else."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
+from threading import Thread
 from typing import Any
 from urllib.parse import unquote_plus, urlsplit
 from uuid import uuid4
@@ -94,14 +95,16 @@ class Client:
 def _print(client: Client, runs: int, list_runs: int) -> None:
     carol, key = client.tenant.carol, KEYS["carol"]
     secret = message(SECRET, key.public)
-    table = Table(("request", "ms", "PHP ms"))
+    table = Table(("request", "ms", "PHP ms", "goal"))
 
-    def line(name: str, work: Callable[[], object], php: str = "", times: int = runs) -> None:
+    def line(
+        name: str, work: Callable[[], object], php: str = "", times: int = runs, goal: str = ""
+    ) -> None:
         seconds = []
         for _ in range(times + 1):
             work()
             seconds.append(client.seconds)
-        table.row(name, Spread.of(seconds[1:]).times(1000), php)
+        table.row(name, Spread.of(seconds[1:]).times(1000), php, goal)
 
     line("sign in, JWT", lambda: client.log_in(carol, key), "124")
     line("sign in, GPG stage 0", lambda: client.step(key, server_verify_token=_nonce(client)))
@@ -111,13 +114,13 @@ def _print(client: Client, runs: int, list_runs: int) -> None:
     of_one = f"{client.tenant.listed}.json"
     line("resource", lambda: client.ask("GET", f"/resources/{of_one}"), "30")
     line("secret", lambda: client.ask("GET", f"/secrets/resource/{of_one}"), "33")
-    for name, query, php in (
-        ("5,000 resources", "", "229"),
-        ("… with permission, favorite", "?contain[permission]=1&contain[favorite]=1", ""),
-        ("… with secrets", "?contain[secret]=1", "4200"),
+    for name, query, php, goal in (
+        ("5,000 resources", "", "229", ""),
+        ("… with permission, favorite", "?contain[permission]=1&contain[favorite]=1", "", ""),
+        ("… with secrets", "?contain[secret]=1", "4200", "≤ 400"),
     ):
         path = f"/resources.json{query}"
-        line(name, lambda path=path: client.ask("GET", path), php, list_runs)  # type: ignore[misc]
+        line(name, lambda path=path: client.ask("GET", path), php, list_runs, goal)  # type: ignore[misc]
     line("1,000 users", lambda: client.ask("GET", "/users.json"), times=list_runs)
     client.token = client.log_in(carol, key)
     body = {"name": "Mail", "secrets": [{"user_id": carol, "data": secret}]}
@@ -179,6 +182,8 @@ def _running(env: dict[str, str]) -> Iterator[str]:
             said += line
         found = re.search(r"listens on (http://\S+),", said)
         assert found is not None, said
+        # It goes on to tell of each mail, and would wait for somebody who reads that.
+        Thread(target=process.stdout.read, daemon=True).start()
         yield found[1]
     finally:
         process.terminate()

@@ -1,4 +1,4 @@
-"""The endpoint groups: each is one or a few blueprints, and in the cloud one Lambda function.
+"""Which routes each function serves, and which tables and private keys it may use.
 
 `app.py` imports a group's routes only when it serves that group; `infra/` gives the
 group's function the rights named here and no other.
@@ -19,11 +19,12 @@ class Right(Enum):
     SCAN = ("Scan",)
 
 
+OPENPGP_KEY, TOKEN_KEY = "openpgp", "jwt"
+PRIVATE_KEYS = frozenset({OPENPGP_KEY, TOKEN_KEY})
+"""The server's: what is sealed and signed in OpenPGP, and what signs access tokens."""
 OF_SEVERAL_FORMS: frozenset[str] = frozenset()
 """Tables whose rows this release knows in several forms (`storage/forms.py`): whoever reads such a
 row may bring it to the form that is written, and the sweeper does so with all of them."""
-_PROGRESS = frozenset({"settings"} if OF_SEVERAL_FORMS else ())
-"""Where the sweeper notes how far it is with that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,33 @@ class EndpointGroup:
     reads_public_keys: bool = False
     """Whether clients send public keys, which OpenPGP's libraries look at."""
     holds_private_keys: bool = False
+    opens_sealed: bool = False
+    """Whether the function opens what rests sealed: it holds the OpenPGP key, and no other."""
     makes_private_keys: bool = False
     """Whether the function may store them, which it does where there are none."""
     is_scheduled: bool = False
+    every: int = 5
+    """Minutes between two calls on the schedule."""
+    exports_logs: bool = False
+    """Whether the function leaves logs in the bucket for auditors, and changes them no more."""
+    seconds: int = 240
+    """How long a worker may take before its function is cut off."""
+    keeps_readings: bool = False
+    """Whether the function writes into logs who read what, and says for how long that is kept."""
+    asks_directory: bool = False
+    """Whether the function asks the company's directory, in the network that leads to it."""
     follows: str | None = None
     """The table whose new rows the function is called with."""
     sends_mails: bool = False
+    asks_versions: bool = False
+    """Whether the function asks versions of the others before they are released."""
+
+    @property
+    def private_keys(self) -> frozenset[str]:
+        """Names of the private keys that the function reads."""
+        if self.holds_private_keys:
+            return PRIVATE_KEYS
+        return frozenset({OPENPGP_KEY} if self.opens_sealed else ())
 
     def rights_to(self, table: str) -> tuple[Right, ...]:
         named = {
@@ -79,8 +101,11 @@ large change that is not yet applied will make of their row."""
 _SESSION = frozenset({"tokens"})
 """What a request by cookie writes: its session's idle time."""
 _LOG = frozenset({"action_logs"})
-"""What is written of a change, by who can neither change nor remove it; but for a list of
-secrets, whose many rows take a right to write in batches, which is one to remove as well."""
+"""What is written of a change, by who can neither change nor remove it."""
+_READINGS = frozenset({"readings"})
+"""What is written of secrets that are given to a user, likewise."""
+_SEEN = _READINGS | {"secret_accesses"}
+"""What is known of who was given which secret, for whoever takes access away."""
 _SHARED = frozenset(
     {
         *("resources", "folders", "folder_items", "holdings"),
@@ -92,6 +117,8 @@ _SHARED = frozenset(
 """What sharing is made of. Who changes any of it may have to finish another's large change."""
 _LOCKABLE = frozenset({"users", "resources", "folders", "groups", "metadata_keys"})
 """What large changes lock."""
+_TOLD = frozenset({"outbox"})
+"""Where it is written whom a change is told. So does whoever finishes another's large change."""
 _OF_USERS = frozenset({"session_keys"})
 """What is one user's alone and goes with them, by whoever finishes the deletion of a user."""
 
@@ -100,7 +127,7 @@ GROUPS = (
         "auth",
         modules=("auth", "mfa", "setup", "healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys", "metadata_keys", "metadata_private_keys"},
-        adds=_LOG | {"outbox", "gpgkeys", "claims", "metadata_private_keys"},
+        adds=_LOG | {"outbox", "gpgkeys", "claims", "metadata_private_keys", "settings"},
         changes=frozenset({"users"}),
         writes=_SESSION,
         holds_private_keys=True,
@@ -109,29 +136,35 @@ GROUPS = (
         "users",
         modules=(
             *("users", "user_deletion", "gpgkeys", "roles", "rbacs"),
-            *("account", "self_registration", "policies", "mfa_settings"),
+            *("account", "self_registration", "policies", "mfa_settings", "scim_settings"),
+            "password_expiry_settings",
+            "notification_settings",
         ),
-        reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
+        reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
-        adds=_LOG | {"outbox"},
+        adds=_LOG | _TOLD,
         removes=_OF_USERS,
         avatars=frozenset({"PutObject", "DeleteObject"}),
         leaves_answers=True,
     ),
     EndpointGroup(
         "resources",
-        modules=("resources", "share", "resource_types", "favorites", "comments", "tags"),
-        reads=_CALLER | _SHARED | {"comments", "gpgkeys", "claims"},
+        modules=(
+            *("resources", "share", "resource_types", "favorites", "comments", "tags"),
+            "password_expiry",
+        ),
+        reads=_CALLER | _SHARED | _SEEN | {"comments", "gpgkeys", "claims"},
+        adds=_LOG | _READINGS | _TOLD,
         changes=frozenset({"users", "settings"}),
         removes=_OF_USERS | {"claims"},
-        writes=_SESSION | _SHARED | {"comments", "operations", "action_logs"},
+        writes=_SESSION | _SHARED | {"comments", "operations"},
         leaves_answers=True,
     ),
     EndpointGroup(
         "folders",
         modules=("folders", "moves"),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
-        adds=_LOG,
+        adds=_LOG | _TOLD,
         changes=frozenset({"users", "settings"}),
         removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"operations"},
@@ -141,7 +174,7 @@ GROUPS = (
         "metadata",
         modules=("metadata_keys", "metadata_settings", "metadata_batches", "session_keys"),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims", "session_keys"},
-        adds=_LOG,
+        adds=_LOG | _TOLD,
         changes=frozenset({"users"}),
         removes=frozenset({"claims"}),
         writes=_SESSION | _SHARED | {"session_keys", "settings", "operations"},
@@ -151,7 +184,7 @@ GROUPS = (
         "metadata_keys",
         modules=("metadata_key_edits",),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
-        adds=_LOG,
+        adds=_LOG | _TOLD,
         changes=frozenset({"users"}),
         removes=_OF_USERS | {"claims"},
         writes=_SESSION | _SHARED | {"settings", "operations"},
@@ -159,20 +192,55 @@ GROUPS = (
     ),
     EndpointGroup(
         "secrets",
-        modules=("secrets", "secret_revisions"),
-        reads=_CALLER | {"resources", "holdings"},
-        adds=_LOG,
+        modules=("secrets", "secret_revisions", "action_logs", "reports"),
+        reads=_CALLER
+        | {"resources", "holdings", "folders", "groups", "metadata_keys"}
+        | {"action_logs", "readings"},
+        adds=_READINGS,
         writes=_SESSION,
+        leaves_answers=True,
     ),
     EndpointGroup(
         "groups",
         modules=("groups", "group_deletion"),
-        reads=_CALLER | _SHARED | {"claims", "gpgkeys"},
-        adds=_LOG,
+        reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys"},
+        adds=_LOG | _READINGS | _TOLD,
         changes=frozenset({"users", "settings"}),
         removes=_OF_USERS,
         writes=_SESSION | _SHARED | {"claims", "operations"},
         leaves_answers=True,
+    ),
+    EndpointGroup(
+        "directory",
+        modules=("directory_settings", "directory_sync", "directory_page"),
+        reads=_CALLER | _SHARED | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
+        adds=_LOG | _TOLD,
+        writes=_SESSION
+        | _SHARED
+        | {"settings", "users", "gpgkeys", "claims", "operations", "directory_links"},
+        removes=_OF_USERS,
+        avatars=frozenset({"PutObject", "DeleteObject"}),
+        leaves_answers=True,
+        opens_sealed=True,
+        asks_directory=True,
+    ),
+    EndpointGroup(
+        "scim",
+        modules=("scim",),
+        reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
+        adds=_LOG | _TOLD | {"users", "claims", "tokens"},
+        changes=frozenset({"settings", "users", "gpgkeys", "tokens"}),
+        removes=_OF_USERS | {"claims"},
+        writes=_SHARED | {"operations"},
+        avatars=frozenset({"PutObject", "DeleteObject"}),
+    ),
+    EndpointGroup(
+        "smtp",
+        modules=("smtp_settings",),
+        reads=_CALLER,
+        adds=_LOG | _TOLD,
+        writes=_SESSION | {"settings"},
+        opens_sealed=True,
     ),
     EndpointGroup(
         "settings",
@@ -189,19 +257,36 @@ WORKERS = (
     EndpointGroup(
         "sweeper",
         modules=("sweeper",),
-        reads=_LOCKABLE | {"operations"} | _PROGRESS,
-        changes=_LOCKABLE | _PROGRESS | OF_SEVERAL_FORMS,
+        adds=_TOLD,
+        reads=(_LOCKABLE | _SEEN | {"operations", "action_logs", "settings"}),
+        changes=_LOCKABLE | {"secret_accesses", "settings"} | OF_SEVERAL_FORMS,
         removes=_OF_USERS | {"claims"},
-        writes=_SHARED - _LOCKABLE | {"operations"},
-        scans=frozenset({"operations"}) | OF_SEVERAL_FORMS,
+        writes=_SHARED - _LOCKABLE | {"operations", "readings", "action_logs"},
+        scans=frozenset({"operations", "action_logs"}) | OF_SEVERAL_FORMS,
         avatars=frozenset({"ListBucket", "GetObject", "DeleteObject"}),
         is_scheduled=True,
+        keeps_readings=True,
+    ),
+    EndpointGroup(
+        "synchroniser",
+        modules=("synchroniser",),
+        reads=_CALLER | _SHARED | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
+        adds=_LOG | _TOLD | {"users", "claims", "tokens"},
+        changes=frozenset({"settings", "users", "gpgkeys", "tokens"}),
+        removes=_OF_USERS | {"claims"},
+        writes=_SHARED | {"operations", "directory_links"},
+        avatars=frozenset({"PutObject", "DeleteObject"}),
+        opens_sealed=True,
+        asks_directory=True,
+        is_scheduled=True,
+        every=60,
     ),
     EndpointGroup(
         "founder",
         modules=("founder",),
-        reads=frozenset({"settings", "users", "operations"}),
+        reads=frozenset({"settings", "users", "operations", "claims", "metadata_private_keys"}),
         adds=_LOG | {"users", "claims", "outbox"},
+        changes=frozenset({"users", "metadata_private_keys"}),
         writes=frozenset({"settings", "tokens"}),
         holds_private_keys=True,
         makes_private_keys=True,
@@ -209,12 +294,24 @@ WORKERS = (
     EndpointGroup(
         "mailer",
         modules=("mailer",),
-        reads=frozenset({"outbox", "users", "claims", "operations"}),
+        reads=frozenset({"outbox", "users", "memberships", "claims", "settings", "operations"}),
         writes=frozenset({"outbox"}),
         scans=frozenset({"outbox"}),
         follows="outbox",
         sends_mails=True,
+        opens_sealed=True,
     ),
+    EndpointGroup(
+        "exporter",
+        modules=("exporter",),
+        reads=_READINGS,
+        scans=_LOG | {"operations"},
+        exports_logs=True,
+        seconds=900,
+        is_scheduled=True,
+        every=60,
+    ),
+    EndpointGroup("prober", modules=("prober",), is_scheduled=True, asks_versions=True),
 )
 """What runs without a request, on a schedule, after a row or called by who runs the service: each
 a function with rights of its own."""

@@ -1,10 +1,27 @@
-"""Where the service runs. Read once, from the environment."""
+"""Where the service runs, with which limits and switches, and their defaults.
+
+Read once, from the environment.
+"""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+
+class Probe(NamedTuple):
+    """A request by which the prober asks a version of a function that is to be released."""
+
+    method: str
+    path: str
+    version: str
+
+    @property
+    def of_what_runs(self) -> Probe:
+        """The same, asked of the version that people reach now."""
+        return self._replace(version=f"{self.version.rpartition(':')[0]}:live")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +42,8 @@ class Settings:
     """Where avatars lie on one machine, in a folder of their own; in the cloud in a bucket."""
     answer_bucket: str | None
     """Where answers lie that are larger than `answer_limit`; without it, they are refused."""
+    export_bucket: str | None
+    """Where logs are left for auditors, day by day; without it, they are not."""
     openpgp_secret: str | None
     jwt_secret: str | None
     parallel_calls: int
@@ -40,17 +59,26 @@ class Settings:
     """Whether GET /auth/logout.json signs out, as the specification says."""
     healthcheck: bool
     """Whether GET /healthcheck.json answers, which it does to administrators alone."""
+    reading_days: int
+    """For how many days logs tell who read a secret; 0: for ever."""
     tags_are_read_only: bool
     """Whether tags are shown, and not set, renamed or deleted."""
+    asks_own_machine: bool
+    """Whether a directory may be on this machine, as where everything is served by one."""
     cors_origins: frozenset[str]
     support_address: str
     mail_sender: str
     """The address mails come from; where there is none, none leave."""
+    probes: tuple[Probe, ...]
+    """What the prober asks before a release."""
+    function_name: str | None
+    """What Lambda calls the function this process runs for; on one machine there is none."""
 
     @classmethod
     def from_environment(cls) -> Settings:
         env = os.environ
         keys, avatars = env.get("KEY_FOLDER"), env.get("AVATAR_FOLDER")
+        exports = env.get("LOG_EXPORT", "no")
         return cls(
             base_url=env.get("BASE_URL", "http://127.0.0.1:8000").rstrip("/"),
             dialect=env.get("DIALECT", "specification"),
@@ -62,6 +90,7 @@ class Settings:
             avatar_bucket=env.get("AVATAR_BUCKET") or None,
             avatar_folder=Path(avatars) if avatars else None,
             answer_bucket=env.get("ANSWER_BUCKET") or None,
+            export_bucket=(env.get("EXPORT_BUCKET") or None) if exports == "yes" else None,
             openpgp_secret=env.get("OPENPGP_SECRET") or None,
             jwt_secret=env.get("JWT_SECRET") or None,
             parallel_calls=int(env.get("PARALLEL_CALLS", "8")),
@@ -70,10 +99,14 @@ class Settings:
             mfa_attempts=int(env.get("MFA_ATTEMPTS", "4")),
             get_logout=env.get("GET_LOGOUT", "on") != "off",
             healthcheck=env.get("HEALTHCHECK", "on") != "off",
+            reading_days=int(env.get("READING_DAYS", "0")),
             tags_are_read_only=env.get("TAGS", "on") == "read-only",
+            asks_own_machine=env.get("DIRECTORY_ON_OWN_MACHINE", "off") == "on",
             cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
             support_address=env.get("SUPPORT_ADDRESS", ""),
             mail_sender=env.get("MAIL_SENDER", ""),
+            probes=tuple(Probe(*each.split()) for each in env.get("PROBES", "").split(";") if each),
+            function_name=env.get("AWS_LAMBDA_FUNCTION_NAME") or None,
         )
 
 

@@ -1,36 +1,11 @@
-"""`python -m infra`: from the code to the cloud, a command for each step."""
-
-from __future__ import annotations
+"""`python -m infra`: the commands of `keyhaven infra`, where that is not on the path."""
 
 import sys
-from collections.abc import Sequence
-from typing import Any, NoReturn
 
-from infra import overview
-from infra.installed import NotInstalled, load
+if sys.version_info < (3, 7):  # noqa: UP036  too old to read the rest and say so itself
+    sys.exit("Keyhaven needs Python 3.12 or 3.11.")
 
-INCOMPLETE = 2
-"""The exit code when what a command needs is not there; argparse has it for wrong arguments."""
-
-
-def main(words: Sequence[str] | None = None, account: Any = None) -> None:
-    """Carry out a command; `account` makes the account of a region, which is one of AWS."""
-    given = sys.argv[1:] if words is None else list(words)
-    try:
-        load("infra.commands.run").carry_out(given, account)
-    except NotInstalled as problem:
-        _tell(given, str(problem))
-
-
-def _tell(given: Sequence[str], problem: str) -> NoReturn:
-    """Show help where it is asked for, as far as it is known here; else say what is missing."""
-    parser, commands = overview.parser()
-    for command in commands.values():
-        command.epilog = f"Its arguments cannot be told: {problem}"
-    parser.parse_known_args(given)
-    print(problem, file=sys.stderr)
-    sys.exit(INCOMPLETE)
-
+from infra.command_line.entry import infra
 
 if __name__ == "__main__":
-    main()
+    infra()

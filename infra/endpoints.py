@@ -32,6 +32,18 @@ def every_page() -> tuple[Served, ...]:
     return tuple(Served(group, page) for group, served in _modules(GROUPS) for page in served.pages)
 
 
+def every_scim_route() -> tuple[Served, ...]:
+    """What directories ask for, in a form of its own."""
+    return tuple(
+        Served(group, route) for group, served in _modules(GROUPS) for route in served.scim
+    )
+
+
+def everything() -> tuple[Served, ...]:
+    """All that the gateway leads to a function."""
+    return (*every_endpoint(), *every_page(), *every_scim_route())
+
+
 def _modules(groups: Sequence[EndpointGroup]) -> Iterator[tuple[EndpointGroup, Endpoints]]:
     for group in groups:
         for module in group.modules:

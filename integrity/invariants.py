@@ -20,12 +20,12 @@ from chalicelib.domain import roles
 from chalicelib.domain.folding import folded
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables import items
-from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
+from chalicelib.tables.claims import FINGERPRINT, GROUP, SCIM_NAME, USERNAME
 from chalicelib.tables.comments import LOCATOR
 from chalicelib.tables.holdings import RESOURCE
 from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import BEARER, COOKIE, REFRESH
-from integrity import metadata, tags, trees
+from integrity import directories, metadata, tags, trees
 from integrity.settling import settled
 from integrity.stored import Stored, Violation, plain
 
@@ -136,6 +136,14 @@ def _addresses_are_claimed(stored: Stored) -> Iterator[Violation]:
         claimant = stored.live_users.get(user_id)
         if claimant is None or folded(claimant["username"]) != address:
             yield Violation("I10", user_id, "an address is claimed for a user who has it not")
+
+
+def _scim_names_are_claimed(stored: Stored) -> Iterator[Violation]:
+    claims = {(row["value"], row["subject"]) for row in _claims(stored, SCIM_NAME)}
+    users = stored.live_users.items()
+    names = {(folded(user["scim_name"]), id_) for id_, user in users if user.get("scim_name")}
+    for _, user_id in claims ^ names:
+        yield Violation("I10", user_id, "what a directory calls the user and its claim differ")
 
 
 def _keys_are_claimed(stored: Stored) -> Iterator[Violation]:
@@ -363,6 +371,7 @@ _CHECKS = (
     _deleted_is_final,
     _addresses_are_claimed,
     _keys_are_claimed,
+    _scim_names_are_claimed,
     _each_user_has_their_key,
     _favorites_are_single,
     _comments_are_located,
@@ -384,6 +393,9 @@ _CHECKS = (
     metadata.keys_are_sound,
     metadata.keys_are_there,
     metadata.copies_are_of_users,
+    directories.nobody_is_linked_twice,
+    directories.links_lead_somewhere,
+    directories.relations_are_of_their_memberships,
     tags.tags_are_of_somebody,
     tags.tags_are_whole,
     tags.slugs_are_single,

@@ -1,7 +1,8 @@
-"""The state in which rows would be found: large changes carried out that are committed.
+"""The state in which rows would be found: of one form, committed large changes carried out.
 
-Who reads a locked row counts it as the operation leaves it, if that is committed. This does the
-same with rows in memory, for checks over whole tables.
+Who reads a row of another form than is written counts it as if it were of that one; a locked row,
+as the operation leaves it, if that is committed. This does the same with rows in memory, for
+checks over whole tables.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections import defaultdict
 from typing import Any
 
 from chalicelib.settings import settings
-from chalicelib.storage.base import RawRow, every_table
+from chalicelib.storage.base import RawRow, Table, every_table
+from chalicelib.storage.forms import as_written
 from chalicelib.storage.parts import Part, header_key
 from chalicelib.storage.versioned import LOCK
 
@@ -19,11 +21,14 @@ _OPERATIONS = "operations"
 
 
 def settled(tables: Tables) -> Tables:
-    """The tables' rows after every operation has ended, where its parts are all there."""
+    """The tables' rows after every operation has ended, where its parts are all there.
+
+    Raises `UnknownForm` for a row that this release could not read.
+    """
+    rows = {name: _by_key(name, found) for name, found in tables.items()}
     staged: dict[str, list[Part]] = defaultdict(list)
-    for row in tables.get(_OPERATIONS, []):
+    for row in rows.get(_OPERATIONS, {}).values():
         staged[row["operation"]["S"]].append(Part.from_raw(row))
-    rows = {name: {_key(name, row): row for row in found} for name, found in tables.items()}
     for operation, parts in staged.items():
         _end(rows, operation, sorted(parts, key=lambda part: str(part.part)))
     return {name: list(found.values()) for name, found in rows.items()}
@@ -49,15 +54,24 @@ def _release(rows: dict[str, dict[Any, RawRow]], operation: str) -> None:
 
 
 def _carry_out(rows: dict[Any, RawRow], line: Part) -> None:
-    key = _key(line.table, line.subject.raw())
-    after = line.write().carried_out(rows.get(key))
+    key = _key(line.subject.table, line.subject.raw())
+    after = line.leaves(rows.get(key))
     if after is None:
         rows.pop(key, None)
     else:
         rows[key] = after
 
 
-def _key(name: str, row: RawRow) -> tuple[str, ...]:
+def _by_key(name: str, rows: list[RawRow]) -> dict[Any, RawRow]:
+    table = _named(name)
+    return {_key(table, row): row for row in as_written(table.forms, rows)}
+
+
+def _named(name: str) -> type[Table]:
     stored_as = settings.table_prefix + name
     [table] = (table for table in every_table() if table.stored_as() == stored_as)
+    return table
+
+
+def _key(table: type[Table], row: RawRow) -> tuple[str, ...]:
     return tuple(row[attribute]["S"] for attribute in table.key_names() if attribute)

@@ -1,4 +1,4 @@
-"""What must be true of everybody's trees."""
+"""What must be true of everybody's trees: nothing lies in itself, and where things lie is noted."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import pace  # noqa: E402
 from chalicelib.storage.connection import connection  # noqa: E402
 from tests import dynamodb_local  # noqa: E402
-from tests.support import storage  # noqa: E402
+from tests.support import leaks, storage  # noqa: E402
 from tests.support.faults import read_only  # noqa: E402
 from tests.support.wire.client import Client  # noqa: E402
 from tests.support.wire.valid_requests import Tenant, two_people  # noqa: E402
@@ -38,6 +38,7 @@ START = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 def pytest_sessionstart() -> None:
     """End with a sentence where the engine that was asked for cannot run."""
+    leaks.hear_logs()
     if environment.ENGINE == "dynamodb-local" and (problem := dynamodb_local.missing()):
         raise pytest.UsageError(problem)
 
@@ -63,11 +64,18 @@ def store(cloud: storage.Storage, beginning: Beginning) -> storage.Storage:
 
 
 @pytest.fixture(autouse=True)
+def _nothing_leaks() -> Iterator[None]:
+    """HD08: whatever else a test is about, it fails where a secret is said meanwhile."""
+    yield
+    leaks.watch.require_silence()
+
+
+@pytest.fixture(autouse=True)
 def _no_pauses() -> Iterator[None]:
     """Retries do not wait, chance is no chance, no deadline comes, rows read are not changed."""
     previous = pace.set_sources(lambda _: None, lambda: 0.5)
     previous_source = deadline.set_source(lambda: 0.0)
-    connection.hooks[:] = [read_only.hand_out]
+    connection.hooks[:] = [leaks.hear_rows, read_only.hand_out]
     yield
     pace.set_sources(*previous)
     deadline.set_source(previous_source)

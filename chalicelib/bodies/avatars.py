@@ -1,4 +1,4 @@
-"""What clients send of an avatar: a file in a form, or what a profile showed them."""
+"""Which files are taken for an avatar, by name and content, and what a profile may send back."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies of the comment endpoints."""
+"""How long a comment may be, and what of one can be edited."""
 
 from __future__ import annotations
 

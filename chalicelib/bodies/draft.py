@@ -1,4 +1,4 @@
-"""The reading of a request body by the rules of its fields."""
+"""How a body is read by the rules of its fields, once the service asks for it."""
 
 from __future__ import annotations
 

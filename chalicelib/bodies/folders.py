@@ -1,4 +1,4 @@
-"""Bodies of the folder endpoints, in the two formats of a folder, and of moves."""
+"""Bodies of folders, in two formats, and of moves: how long names may be, what is passed over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bodies by which groups are made and changed.
+"""Bodies by which groups are made and changed: which names they may have, how many changes.
 
 The entries of an update are applied one after the other, and the first that fails is the only
 one reported: so each is read by itself, and what is wrong with a secret is kept until the turn of
@@ -126,6 +126,11 @@ class GroupUpdateBody:
 @dataclass(frozen=True, slots=True)
 class _Named:
     name: Name
+
+
+def read_name(name: str | None) -> str:
+    """The name of a group, by whoever says it."""
+    return Draft(_Named, {"name": name}).read(INVALID).name
 
 
 def read_creation(draft: Draft[GroupBody]) -> NewGroup:

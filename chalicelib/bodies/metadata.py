@@ -1,4 +1,4 @@
-"""Bodies of the metadata endpoints: shared keys, their private copies, and settings."""
+"""Bodies of shared metadata keys, private copies, batches and settings, and their limits."""
 
 from __future__ import annotations
 

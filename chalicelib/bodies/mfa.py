@@ -1,4 +1,4 @@
-"""Bodies of second factors: settings of the organisation, codes, and how an app is set up."""
+"""Bodies of second factors: which providers there are, and how a code has to look."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from chalicelib.bodies.rules import (
     required,
     utf8,
 )
-from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole
 
 TOTP = "totp"
 YUBIKEY = "yubikey"
@@ -48,9 +48,9 @@ class MfaSettingsBody:
     def require_providers(self, draft: Draft[MfaSettingsBody]) -> tuple[str, ...]:
         """The providers that are turned on, each of which this server has."""
         if draft.is_empty:
-            raise Invalid(NO_DATA)
+            raise InvalidAsAWhole(NO_DATA)
         if self.providers is None:
-            raise Invalid(NO_PROVIDERS)
+            raise InvalidAsAWhole(NO_PROVIDERS)
         wanted = _names(self.providers)
         errors = {name: self._broken(name) for name in wanted if name != TOTP}
         if errors:

@@ -1,4 +1,4 @@
-"""Rules for fields that hold an armored OpenPGP message."""
+"""How long an armored message may be: a secret, metadata, session keys; and that it is one."""
 
 from __future__ import annotations
 

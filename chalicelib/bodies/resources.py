@@ -1,4 +1,4 @@
-"""Bodies of the resource endpoints, in the two formats of a resource."""
+"""Bodies of resources, in two formats: how long fields may be, how many secrets, which types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The body by which administrators name a role; its description is not theirs to choose."""
+"""Which names a role may have: not those of built-in ones, however they are written."""
 
 from __future__ import annotations
 

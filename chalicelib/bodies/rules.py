@@ -1,4 +1,4 @@
-"""Rules a field of a request body obeys.
+"""The rules that fields of bodies obey, and what each says of a value that breaks it.
 
 A body is a frozen dataclass whose annotations carry rules:
 

@@ -1,4 +1,4 @@
-"""Bodies of the endpoints of session keys."""
+"""Bodies of session keys: one armored message, and the last change that the client knows."""
 
 from __future__ import annotations
 

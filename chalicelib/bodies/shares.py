@@ -1,4 +1,4 @@
-"""Bodies by which an item is shared: rows of permissions, and the secrets of who gains access.
+"""Bodies by which an item is shared: rows of permissions and of secrets, and how many of each.
 
 Rows are applied one after the other, and the first that fails is the only one reported: so what
 is wrong with one is kept until its turn has come.

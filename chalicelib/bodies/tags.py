@@ -1,4 +1,4 @@
-"""Bodies of the tag endpoints: slugs, metadata in place of slugs, identifiers of tags."""
+"""Bodies of tags: how many a resource may have, how long a slug may be, in which formats."""
 
 from __future__ import annotations
 

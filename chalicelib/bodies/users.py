@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Annotated
 
 from chalicelib.bodies.avatars import AvatarBody, if_new
+from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import (
     UNSET,
     Unset,
@@ -18,6 +19,8 @@ from chalicelib.bodies.rules import (
     utf8,
     uuid,
 )
+from chalicelib.domain.changes import NewUser
+from chalicelib.domain.ids import RoleId
 
 INVALID = "Could not validate user data."
 
@@ -37,12 +40,24 @@ class InvitationBody:
 
 
 @dataclass(frozen=True, slots=True)
-class AdministratorBody:
-    """The first administrator of a tenant, as who runs the service names them."""
+class _Told:
+    """A person as somebody tells of them who sends no body of ours."""
 
     username: Annotated[str, not_empty, email, max_length(255)]
     first_name: Annotated[str, not_empty, utf8, max_length(255)]
     last_name: Annotated[str, not_empty, utf8, max_length(255)]
+
+
+@dataclass(frozen=True, slots=True)
+class AdministratorBody(_Told):
+    """The first administrator of a tenant, as who runs the service names them."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmergencyBody(_Told):
+    """Another administrator, and why those who run the service ask for one."""
+
+    reason: Annotated[str, not_empty, utf8, max_length(255)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +74,16 @@ class UserEditBody:
     profile: Annotated[ProfileEditBody | Unset, not_empty] = UNSET
     role_id: Annotated[str | Unset, unless_null, not_empty, uuid] = UNSET
     disabled: Annotated[datetime | Unset | None, date_time] = UNSET
+
+
+def read_invitation(draft: Draft[InvitationBody]) -> NewUser:
+    body = draft.read(INVALID)
+    role_id = None if body.role_id is None else RoleId(body.role_id)
+    return NewUser(body.username, body.profile.first_name, body.profile.last_name, role_id)
+
+
+def read_person(username: str | None, first_name: str | None, last_name: str | None) -> NewUser:
+    """A person as a directory tells of them, by the rules of an invitation."""
+    told = {"username": username, "first_name": first_name, "last_name": last_name}
+    person = Draft(_Told, told).read(INVALID)
+    return NewUser(person.username, person.first_name, person.last_name)

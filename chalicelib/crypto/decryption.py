@@ -26,12 +26,16 @@ from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 
 from chalicelib.domain.armor import (
     HIDDEN_RECIPIENT,
+    MESSAGE,
     BadArmor,
     EncryptedMessage,
     Packet,
     SessionPacket,
     Tag,
+    read_block,
+    read_message,
     read_packets,
+    write_packets,
 )
 
 MOST_PLAIN = 64 * 1024
@@ -163,6 +167,21 @@ def _decrypt_data(key: bytes, data: bytes) -> bytes | None:
     expected = hashlib.sha1(plain[:-20], usedforsecurity=False).digest()
     is_intact = hmac.compare_digest(plain[-_CODE_SIZE:], _CODE + expected)
     return plain[_BLOCK + 2 : -_CODE_SIZE] if is_intact else None
+
+
+def filled(frame: str, decryptors: Sequence[Decryptor], packets: bytes) -> bytes:
+    """A message to us with other packets inside, under the session key that it has.
+
+    The mirror of `_decrypt_data`; whose message it is has a fresh session key for each.
+    """
+    session, decryptor = _attempts(read_message(frame).session_packets, decryptors)[0]
+    prefix = secrets.token_bytes(_BLOCK)
+    plain = prefix + prefix[-2:] + packets + _CODE
+    code = hashlib.sha1(plain, usedforsecurity=False).digest()
+    engine = Cipher(AES(_session_key(session, decryptor)), CFB(bytes(_BLOCK))).encryptor()
+    data = Packet(Tag.PROTECTED_DATA, b"\x01" + engine.update(plain + code))
+    sessions = read_packets(read_block(frame, MESSAGE).data)[:-1]
+    return write_packets([*sessions, data])
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from chalicelib.crypto.decryption import (
     Undecipherable,
     Unreadable,
     decrypt,
+    filled,
     read_content,
 )
 from chalicelib.crypto.pgpy_keys import Algorithm, generate, read_decryptors
@@ -48,6 +49,8 @@ __all__ = [
 ]
 
 MOST_CHALLENGE = 16 * 1024
+MOST_SEALED = 64 * 1024
+"""Characters of a message that rests sealed to the server, whoever has written it."""
 
 
 class BadMessage(ValueError):  # noqa: N818 - named for what the message is
@@ -125,13 +128,15 @@ class ServerKey:
 
     def _open(self, message: EncryptedMessage) -> Content:
         try:
-            packets = decrypt(message, self._decryptors)
-        except Undecipherable:
-            raise BadMessage("decrypt") from None
-        try:
-            return read_content(packets)
+            return read_content(self._packets(message))
         except Unreadable:
             raise BadMessage("content") from None
+
+    def _packets(self, message: EncryptedMessage) -> bytes:
+        try:
+            return decrypt(message, self._decryptors)
+        except Undecipherable:
+            raise BadMessage("decrypt") from None
 
     def seal(self, text: str, recipient_armored_key: str) -> str:
         """The text, encrypted to that key alone and signed by this one.
@@ -143,9 +148,27 @@ class ServerKey:
         sealed = self._sealed(text, recipient, self._certificate)
         return write_block(write_packets(self._for_others(read_packets(sealed))), MESSAGE)
 
+    def handed_over(self, armored: str, to: ServerKey) -> str:
+        """A message to this key, encrypted to another one of the server's.
+
+        What is inside stays as it is, with the signature of whoever made it, which nobody checks
+        here. Raises `BadMessage` where it does not open.
+        """
+        packets = self._packets(_read_bounded(armored, MOST_SEALED))
+        empty = pysequoia.encrypt(b"", recipients=[to._certificate]).decode()
+        handed = write_block(filled(empty, to._decryptors, packets), MESSAGE)
+        if to._packets(_read_bounded(handed, MOST_SEALED)) != packets:
+            raise BadMessage("recipient")
+        return handed
+
     def seal_to_itself(self, text: str) -> str:
         """The text, encrypted to this key and signed by it: how one tries out both halves."""
         return write_block(self._sealed(text, self._certificate), MESSAGE)
+
+    @property
+    def encryption_key_ids(self) -> frozenset[str]:
+        """What messages for this key name as their recipient."""
+        return frozenset(each.key_id for each in self._decryptors)
 
     @property
     def user_ids(self) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import sha256
@@ -75,10 +76,16 @@ class File:
         self._write(text)
 
     def _write(self, text: str) -> None:
-        """The whole key or nothing: a start that is cut short leaves no half of one."""
+        """The whole key or nothing, also where the power fails: it is on the disk before it counts.
+
+        There is no other copy of the one that it may replace.
+        """
         draft = self.path.with_suffix(".new")
         draft.touch(mode=0o600)
-        draft.write_text(text, encoding="ascii")
+        with draft.open("w", encoding="ascii") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         draft.rename(self.path)
 
 

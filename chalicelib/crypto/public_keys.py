@@ -1,7 +1,11 @@
-"""The public key a user brings: gate first, then PGPy for the key, Sequoia for its signatures."""
+"""The public key a user brings: how large it may be, and which packets and signatures it needs.
+
+The gate of `domain/armor.py` comes first; then PGPy reads the key, and Sequoia its signatures.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Never
@@ -50,12 +54,12 @@ class PublicKey:
     encryption_key_ids: tuple[str, ...]
 
 
-def read_public_key(armored: object, *, own_fingerprint: str | None, now: datetime) -> PublicKey:
-    """The public key a user brings; every rule it breaks is named."""
+def read_public_key(armored: object, *, own: Collection[str], now: datetime) -> PublicKey:
+    """The public key a user brings, which is none of our `own`; every rule it breaks is named."""
     key, facts = _parse(armored, now)
     if broken := broken_rules(facts, now):
         raise Invalid("The public key could not be validated.", {"armored_key": broken})
-    if facts.fingerprint == own_fingerprint:
+    if facts.fingerprint in own:
         raise Invalid(
             "The OpenPGP key data is not valid.",
             {

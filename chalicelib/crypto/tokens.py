@@ -1,4 +1,4 @@
-"""Access tokens: signed statements of who is signed in, by RSA keys of the tenant.
+"""Access tokens: how long they are good, what they must state, and which keys sign them.
 
 A token is believed when every claim is there, has its type and is meant for this
 service; the library's own leniency (text or 1e30 as expiry) ends here.

@@ -1,4 +1,4 @@
-"""Codes of an authenticator app (RFC 6238): the address that sets one up, and the code of now."""
+"""Codes of an authenticator app (RFC 6238): which settings it may have, and which codes count."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is asking."""
+"""Who is asking: caller, session and user as values, and the kinds of access that routes name."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, new_id
+
+SHELL = "shell"
+"""The action of what is done without a request."""
 
 
 class Access(Enum):
@@ -20,6 +23,8 @@ class Access(Enum):
     """Only who is not signed in."""
     USER = "user"
     ADMIN = "admin"
+    PROVISIONER = "provisioner"
+    """A directory, by its own token (`web/scim.py`); no user, whoever is signed in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,12 @@ class Caller:
     request_id: str = field(default_factory=new_id)
     source: str = ""
     """Network address the request came from."""
+    action: str = SHELL
+    """What was asked for, such as `ResourcesAdd.add`."""
+    context: str = ""
+    """Method and path as they were sent, without what stands for a session in them."""
+    agent: str = ""
+    """What the request says it was sent by, as browsers name themselves."""
 
 
 @dataclass(frozen=True, slots=True)

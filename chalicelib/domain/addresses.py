@@ -1,4 +1,4 @@
-"""E-mail addresses and their domains, in the letters of any script."""
+"""Which e-mail addresses and domains are valid, in any script, and when two are the same domain."""
 
 from __future__ import annotations
 
@@ -48,6 +48,21 @@ def canonical_domain(domain: str) -> str:
     It is not folded: `straße.de` and `strasse.de` have different owners.
     """
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", domain).lower())
+
+
+def sendable(address: str) -> str:
+    """The address with its domain as the name system has it.
+
+    Not by Python's codec for that, which is of 2003: it makes `strasse.de` of `straße.de`,
+    and these have different owners.
+    """
+    local, _, domain = address.rpartition("@")
+    labels = canonical_domain(domain).split(".")
+    return f"{local}@{'.'.join(map(_in_ascii, labels))}"
+
+
+def _in_ascii(label: str) -> str:
+    return label if label.isascii() else f"xn--{label.encode('punycode').decode()}"
 
 
 def _is_dotted(domain: str) -> bool:

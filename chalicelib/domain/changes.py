@@ -1,4 +1,4 @@
-"""Changes as values: what is to become of access lists and groups, and of what somebody leaves.
+"""Changes as values: what is to become of access lists, users, groups and what somebody leaves.
 
 A service reads a body into a change and applies it; who has no body makes the same change.
 
@@ -10,12 +10,14 @@ where entries stand in a request, for refusals that stored rows give rise to.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal, TypeVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypedDict, TypeVar
 
 from chalicelib.domain.errors import Refusal
-from chalicelib.domain.ids import ItemId, UserId
+from chalicelib.domain.ids import ItemId, RoleId, UserId, new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.scim.provisioned import ProvisionedGroup
 
 T = TypeVar("T")
 
@@ -77,6 +79,44 @@ class Sharing:
     """One for each user who gains access. Of users who have it already, they are exchanged."""
 
 
+# Users
+
+
+@dataclass(frozen=True, slots=True)
+class Provisioned:
+    """What a directory calls a user whom it provisions by SCIM."""
+
+    name: str
+    external_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewUser:
+    username: str
+    first_name: str
+    last_name: str
+    role_id: RoleId | None = None
+    """Nothing where they are a user like any other."""
+    is_suspended: bool = False
+    """Whether they are invited later, when they are not any more."""
+    provisioned: Provisioned | None = None
+
+
+class UserChange(TypedDict, total=False):
+    """What is to become of a user; what is not named stays as it is."""
+
+    first_name: str
+    last_name: str
+    role_id: RoleId
+    disabled: datetime | None
+    """From when on they are suspended; nothing where they are not."""
+    avatar_id: str
+    avatar_created: datetime
+    scim_name: str
+    external_id: str | None
+    scim_created: datetime
+
+
 # Groups
 
 
@@ -95,6 +135,7 @@ class Addition:
     position: int = 0
     secrets: Sequence[SecretOf | Refusal] = ()
     """One of each item that they had no access to before, and that has secrets."""
+    membership_id: str = field(default_factory=new_id, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +155,7 @@ class Removal:
 class NewGroup:
     name: str
     members: Sequence[Addition]
+    provisioned: ProvisionedGroup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +165,8 @@ class GroupChange:
     additions: Sequence[Addition] = ()
     roles: Sequence[RoleChange] = ()
     removals: Sequence[Removal] = ()
+    provisioned: ProvisionedGroup | None = None
+    """Nothing where that stays as it is."""
 
     @property
     def moves(self) -> bool:

@@ -22,6 +22,8 @@ REQUEST = 25.0
 """Seconds a request may take: its function has 28, and API Gateway waits for 29."""
 WORKER = 200.0
 """Seconds a worker may take, whose function has 240."""
+EXPORT = 840.0
+"""Seconds the exporter may take, whose function has 900: it reads the logs from end to end."""
 
 
 @dataclass(frozen=True, slots=True)

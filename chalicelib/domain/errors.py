@@ -27,6 +27,17 @@ class Invalid(Refusal):
     """The data does not validate; `errors` says which field breaks which rule."""
 
 
+class InvalidAsAWhole(Invalid):
+    """No field is to blame; clients get null for details."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+
+class SecretsMissing(Invalid):
+    """Somebody would be given what has secrets, and none were brought for them."""
+
+
 class Blocked(Invalid):
     """Something else has to be done first; the endpoint shows what stands in the way."""
 
@@ -55,6 +66,9 @@ class Forbidden(Refusal):
 
 class NotFound(Refusal):
     """There is no such thing, or not for this actor: the two look the same."""
+
+
+IN_THE_WAY = "The data is being changed by others; try again."
 
 
 class Conflict(Refusal):

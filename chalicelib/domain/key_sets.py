@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Self
+
+from chalicelib.domain.key_steps import KeyStep
 
 Jwk = dict[str, str]
 
 
-class Step(StrEnum):
-    """How keys change; after the last step comes the first again, when somebody wants it."""
+class Step(KeyStep):
+    """How the keys that sign change."""
 
     NEXT = "next"
     SIGN = "sign"
     RETIRE = "retire"
-
-    @property
-    def following(self) -> Step:
-        steps = list(Step)
-        return steps[(steps.index(self) + 1) % len(steps)]
 
 
 @dataclass(frozen=True, slots=True)

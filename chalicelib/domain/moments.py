@@ -11,6 +11,11 @@ _MOMENT = re.compile(
     re.ASCII,
 )
 
+_GENERALIZED = re.compile(
+    r"(\d{4})(\d\d)(\d\d)(\d\d)(?:(\d\d)(\d\d)?)?(?:[.,]\d{1,9})?(?:(Z)|([+-])(\d\d)(\d\d)?)",
+    re.ASCII,
+)
+
 
 def find_moment(text: object) -> datetime | None:
     """`text` as a moment in UTC and whole seconds, or `None` where it is none.
@@ -34,3 +39,16 @@ def find_exact_moment(text: object) -> datetime | None:
         return written.astimezone(UTC)
     except (ValueError, OverflowError):  # no such day; or before year 1 or after 9999 in UTC
         return None
+
+
+def find_generalized_time(text: object) -> datetime | None:
+    """The moment, in UTC and whole seconds, as LDAP writes one (RFC 4517: `20310203040506Z`).
+
+    A fraction is that of a second and left out: servers write all three of hours, minutes, seconds.
+    """
+    match = _GENERALIZED.fullmatch(text) if isinstance(text, str) else None
+    if match is None:
+        return None
+    year, month, day, hour, minute, second, _, sign, hours, minutes = match.groups()
+    offset = f"{sign}{hours}:{minutes or '00'}" if sign else "Z"
+    return find_moment(f"{year}-{month}-{day}T{hour}:{minute or '00'}:{second or '00'}{offset}")

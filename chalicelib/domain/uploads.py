@@ -1,4 +1,4 @@
-"""A file as a form brings it."""
+"""A file as a form brings it, and how large one may be."""
 
 from __future__ import annotations
 

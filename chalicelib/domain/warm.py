@@ -1,4 +1,4 @@
-"""A value that is costly to get and may be kept for a while, but not for long."""
+"""For how long a value that is costly to get is kept, such as a key or a setting."""
 
 from __future__ import annotations
 

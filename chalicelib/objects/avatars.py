@@ -1,4 +1,4 @@
-"""Avatars: two pictures each, under an identifier nobody can guess, and notes of their changes."""
+"""Avatars as objects: their sizes, identifiers nobody can guess, and notes of their changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Pictures people send, drawn anew as the squares we show. Pillow is imported here alone.
+"""Which pictures are taken, of what format and size, and how they are drawn anew as squares.
 
 Of a file nothing is kept but its pixels. What it costs to read them is bounded before they
 are: by what its header says, and for JPEGs by how often the whole picture would be gone over.
+Pillow is imported here alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Amazon SES, by which mails leave. Its client is opened with the first: no request opens one."""
+"""Mails by Amazon SES: which of its refusals are for good, and how long it may take.
+
+Its client is opened with the first: no request opens one.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,9 @@ from botocore.exceptions import (
     NoCredentialsError,
 )
 
-from chalicelib.domain.addresses import canonical_domain
+from chalicelib.domain.addresses import sendable
 from chalicelib.domain.deadline import Patience
+from chalicelib.post.sending import NotSent
 from chalicelib.settings import settings
 
 _OF_THE_MAIL = frozenset({"MessageRejected", "BadRequestException"})
@@ -26,22 +30,11 @@ PATIENCE = Patience(tries=3, connect=1, answer=5)
 _UTF_8 = "UTF-8"
 
 
-class NotSent(Exception):  # noqa: N818  it says what is so
-    """SES has not taken a mail. `reason` is a word of its own for why; it names nobody."""
-
-    def __init__(self, reason: str, *, may_pass_later: bool, may_have_left: bool = False) -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.may_pass_later = may_pass_later
-        self.may_have_left = may_have_left
-        """Whether SES may have taken it all the same, and only its answer was lost."""
-
-
 class Ses:
     def __init__(self, sender: str) -> None:
         self._sender = sender
 
-    def send(self, address: str, subject: str, text: str) -> None:
+    def send(self, address: str, subject: str, text: str, html: str) -> None:
         """Hand a mail over, or raise `NotSent`.
 
         What SES says in sentences holds addresses, so it goes no further.
@@ -49,7 +42,7 @@ class Ses:
         if not self._sender:
             raise NotSent("NoSender", may_pass_later=True)
         try:
-            self._client.send_email(**_message(self._sender, address, subject, text))
+            self._client.send_email(**_message(self._sender, address, subject, text, html))
         except ClientError as error:
             code = str(error.response["Error"]["Code"])
             raise NotSent(code, may_pass_later=code not in _OF_THE_MAIL) from None
@@ -65,29 +58,17 @@ class Ses:
         )
 
 
-def _message(sender: str, address: str, subject: str, text: str) -> dict[str, Any]:
+def _message(sender: str, address: str, subject: str, text: str, html: str) -> dict[str, Any]:
     return {
         "FromEmailAddress": sender,
-        "Destination": {"ToAddresses": [_sendable(address)]},
+        "Destination": {"ToAddresses": [sendable(address)]},
         "Content": {
             "Simple": {
                 "Subject": {"Data": subject, "Charset": _UTF_8},
-                "Body": {"Text": {"Data": text, "Charset": _UTF_8}},
+                "Body": {
+                    "Text": {"Data": text, "Charset": _UTF_8},
+                    "Html": {"Data": html, "Charset": _UTF_8},
+                },
             }
         },
     }
-
-
-def _sendable(address: str) -> str:
-    """The address with its domain as the name system has it.
-
-    Not by Python's codec for that, which is of 2003: it makes `strasse.de` of `straße.de`,
-    and these have different owners.
-    """
-    local, _, domain = address.rpartition("@")
-    labels = canonical_domain(domain).split(".")
-    return f"{local}@{'.'.join(map(_label, labels))}"
-
-
-def _label(text: str) -> str:
-    return text if text.isascii() else f"xn--{text.encode('punycode').decode()}"

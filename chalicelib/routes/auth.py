@@ -17,8 +17,7 @@ from chalicelib.bodies.rules import UNSET
 from chalicelib.crypto import tokens
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
-from chalicelib.services.operator import signing_keys
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.services.sign_in import handshake, logins, refresh_tokens, sessions
 from chalicelib.services.sign_in.handshake import KeyOwner, UnknownKey, WrongNonce
 from chalicelib.services.users import people
@@ -41,7 +40,7 @@ _SIGNED_OUT = "You are successfully logged out."
 @endpoints.get("/auth/verify.json", action="AuthVerify.verifyGet", access=Access.PUBLIC)
 def server_public_key() -> views.ServerKeyJson:
     """Show the server's public key."""
-    key = server_key.get()
+    key = server_key.in_use()
     return {"fingerprint": key.fingerprint, "keydata": key.armored_public_key}
 
 

@@ -9,7 +9,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.mfa import TOTP, MfaSettingsBody, PoliciesBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Forbidden, Refusal
-from chalicelib.services.users import mfa_settings
+from chalicelib.services.users import mfa_edits, mfa_settings
 from chalicelib.services.users.mfa_settings import Policies
 from chalicelib.views import mfa_settings as views
 from chalicelib.views import pages
@@ -48,7 +48,7 @@ def view() -> tuple[str, ...]:
 )
 def save(actor: Actor, body: Draft[MfaSettingsBody]) -> tuple[str, ...]:
     """Let users set up these providers of a second factor, and no others."""
-    return mfa_settings.save(actor, body)
+    return mfa_edits.save(actor, body)
 
 
 @endpoints.get(
@@ -72,7 +72,7 @@ def view_policies() -> Policies:
 )
 def save_policies(actor: Actor, body: Draft[PoliciesBody]) -> Policies:
     """Say whether everybody needs a second factor, and whether devices may be remembered."""
-    return mfa_settings.save_policies(actor, body)
+    return mfa_edits.save_policies(actor, body)
 
 
 def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
@@ -110,7 +110,7 @@ def save_form(actor: Actor | None, body: Draft[MfaSettingsBody]) -> Reply:
     if actor is None:
         return led(_SIGN_IN)
     _require_administrator(actor)
-    mfa_settings.save(actor, body)
+    mfa_edits.save(actor, body)
     return led(f"{PAGE}?saved=1")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +11,18 @@ from chalicelib.bodies.resources import V4Creation, V4Update, V5Creation, V5Touc
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services.access.disclosure import Undisclosed, disclose
+from chalicelib.services.access.disclosure import SealedSecrets
 from chalicelib.services.items import held, resource_lists, resource_updates, resources
 from chalicelib.services.items.held import HeldPermission
 from chalicelib.services.items.resource_lists import WantedResources
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.services.sharing import permissions
+from chalicelib.services.tags import known
 from chalicelib.services.tags.known import Shown
 from chalicelib.services.trees.own import OwnTrees
 from chalicelib.views import items as item_views
 from chalicelib.views import resources as views
+from chalicelib.views import secrets as secret_views
 from chalicelib.views import tags as tag_views
 from chalicelib.views.holders import ShownHolders
 from chalicelib.views.permissions import permission_of
@@ -33,6 +35,7 @@ from chalicelib.web.written import written
 
 endpoints = Endpoints(__name__)
 
+Secrets = SealedSecrets[secret_views.SecretJson]
 Show = Callable[[SeenResource, HeldPermission], views.ResourceJson]
 """Makes what is shown of a resource."""
 
@@ -85,7 +88,7 @@ _MEMBERS: dict[str, views.Contained] = {
 def index(actor: Actor, query: Query) -> Reply:
     """List the resources the caller may see."""
     trees, tags = OwnTrees(actor), _tags(actor, query)
-    secrets: dict[str, Undisclosed] = {}
+    secrets = _secrets(query)
     show = _shown(query, trees, secrets, tags)
     wanted = _wanted(query, tags)
     are_whole = query.contains("secret") or (tags is not None and tags.has_own)
@@ -111,7 +114,7 @@ def view(actor: Actor, resource_id: ResourceId, query: Query) -> views.ResourceJ
     tags = _tags(actor, query)
     seen = resources.view(actor, resource_id)
     trees = OwnTrees(actor)
-    secrets: dict[str, Undisclosed] = {}
+    secrets = _secrets(query)
     shown = _shown(query, trees, secrets, tags)(seen, _strongest(actor, seen))
     _count_trees([shown], trees)
     _add_tags([shown], tags)
@@ -207,12 +210,15 @@ def _wanted(query: Query, tags: Shown | None) -> WantedResources:
     )
 
 
-def _shown(
-    query: Query, trees: OwnTrees, secrets: dict[str, Undisclosed], tags: Shown | None
-) -> Show:
+def _secrets(query: Query) -> Secrets | None:
+    """What keeps the secrets, where the client asks for them, until they may be shown."""
+    return SealedSecrets(secret_views.secret) if query.contains("secret") else None
+
+
+def _shown(query: Query, trees: OwnTrees, secrets: Secrets | None, tags: Shown | None) -> Show:
     """Makes a resource with the members the client asked for, but for those that follow."""
     members = [add for name, add in _MEMBERS.items() if query.contains(name)]
-    has_permission, has_secret = query.contains("permission"), query.contains("secret")
+    has_permission = query.contains("permission")
 
     def shown(seen: SeenResource, permission: HeldPermission) -> views.ResourceJson:
         made = views.resource(seen)
@@ -222,8 +228,8 @@ def _shown(
             add(seen, made)
         if tags is not None and _shows_tags(query):
             tags.note(seen)
-        if has_secret:
-            secrets[made["id"]] = seen.undisclosed
+        if secrets is not None:
+            secrets.seal(seen.row, seen.holding)
         if has_permission:
             made["permission"] = permission_of(made["id"], *permission)
         return made
@@ -231,14 +237,13 @@ def _shown(
     return shown
 
 
-def _disclose(
-    actor: Actor, page: Sequence[views.ResourceJson], secrets: Mapping[str, Undisclosed]
-) -> None:
+def _disclose(actor: Actor, page: Sequence[views.ResourceJson], secrets: Secrets | None) -> None:
     """Show the secrets of a page, if the client asked for any, once it is logged."""
-    if secrets:
-        disclosed = disclose(actor, [secrets[shown["id"]] for shown in page])
+    if secrets is not None:
+        disclosed = secrets.disclose(actor, [shown["id"] for shown in page])
         for shown, secret in zip(page, disclosed, strict=True):
-            views.add_secret(secret, shown)
+            if secret is not None:
+                shown["secrets"].append(secret)
 
 
 def _add_tags(page: Sequence[views.ResourceJson], tags: Shown | None) -> None:
@@ -272,6 +277,7 @@ def _changed(actor: Actor, seen: SeenResource) -> views.ChangedResourceJson:
     shown, trees = views.changed(seen, _strongest(actor, seen)), OwnTrees(actor)
     trees.note(seen.row)
     _mark([shown], written(lambda: trees.personal_among([shown["id"]])))
+    shown["tags"] = tag_views.tags(written(lambda: known.of_resource(actor, seen)))
     return shown
 
 

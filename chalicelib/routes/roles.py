@@ -1,4 +1,4 @@
-"""Roles users have."""
+"""Roles users have; administrators alone are shown those that were deleted."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ SORTS: dict[str, Callable[[views.PersonJson], str]] = {
     "Profiles.modified": lambda user: user["profile"]["modified"],
 }
 LIST = Options(
-    contains=CONTAINS | {views.MFA, views.MISSING_KEYS},
+    contains=CONTAINS | {views.MFA, views.MISSING_KEYS, views.SCIM_ENTRY},
     default_contains=CONTAINS,
     aliases={"LastLoggedIn": "last_logged_in"},
     filters={
@@ -71,7 +71,8 @@ def index(actor: Actor, query: Query) -> Reply:
         users.require_sight_of_missing_keys(actor)
     lacking = Lacking(query.contains(views.MISSING_KEYS))
     factors = mfa_settings.SecondFactors(_is_factor_asked(actor, query))
-    found = _found(actor, query, lacking, factors)
+    entries: dict[str, views.ScimEntryJson | None] = {}
+    found = _found(actor, query, lacking, factors, entries)
     page, pagination = paginate(_sorted(found, query), query)
     if query.contains("gpgkey"):
         page = user_lists.with_keys(page, gpgkeys.gpgkey_of)
@@ -80,6 +81,8 @@ def index(actor: Actor, query: Query) -> Reply:
         views.add_second_factors(shown, factors.users)
     if query.contains(views.MISSING_KEYS):
         views.add_missing_keys(shown, lacking.keys)
+    if query.contains(views.SCIM_ENTRY) and actor.is_admin:
+        views.add_scim_entries(shown, entries)
     return Reply(shown, pagination=pagination)
 
 
@@ -97,7 +100,7 @@ def csrf_token(cookies: Mapping[str, str]) -> Reply:
     "/users/{user}.json",
     action="UsersView.view",
     access=Access.USER,
-    query=Options(contains=frozenset({views.MISSING_KEYS})),
+    query=Options(contains=frozenset({views.MISSING_KEYS, views.SCIM_ENTRY})),
 )
 def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     """Show a user, or with `me` the caller."""
@@ -107,7 +110,9 @@ def view(actor: Actor, user: str, query: Query) -> views.ViewedJson:
     private = {views.MFA} if users.may_see_private(actor, found.user.id) else frozenset()
     lacking = Lacking(query.contains(views.MISSING_KEYS))
     lacking.note(found.user.row)
-    return views.viewed(found, query.contained | private, lacking.keys[found.user.id])
+    unseen = frozenset() if actor.is_admin else {views.SCIM_ENTRY}
+    contained = (query.contained | private) - unseen
+    return views.viewed(found, contained, lacking.keys[found.user.id])
 
 
 def _person(actor: Actor, made: str) -> Person:
@@ -206,13 +211,19 @@ def _is_factor_asked(actor: Actor, query: Query) -> bool:
 
 
 def _found(
-    actor: Actor, query: Query, lacking: Lacking, factors: SecondFactors
+    actor: Actor,
+    query: Query,
+    lacking: Lacking,
+    factors: SecondFactors,
+    entries: dict[str, views.ScimEntryJson | None],
 ) -> list[views.ListedPerson]:
     """Whom the client asks for; with their keys, where those of all are shown."""
 
     def show(row: UserRow, known: Known) -> views.PersonJson:
         lacking.note(row)
         factors.note(row)
+        if query.contains(views.SCIM_ENTRY):
+            entries[row["id"]["S"]] = views.scim_entry_of(row)
         return views.person_of(row, known)
 
     wanted = _wanted(query, factors)

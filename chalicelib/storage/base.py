@@ -1,4 +1,4 @@
-"""What every table shares: the connection, a name, keys, and checks on its rows."""
+"""What every table shares: connection, name, keys, checks on rows, and how a moment is stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one connection to DynamoDB that every table shares, and the point every call passes.
+"""The one connection to DynamoDB: how long a call may take, and which errors are tried again.
 
 Opening a client costs a cold start dearly, so there is one, made to open fast: botocore's
 own data files are read by a quick parser, and only the one asked for. What goes to DynamoDB

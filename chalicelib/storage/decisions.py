@@ -1,4 +1,4 @@
-"""What a request was decided from: the versions of rows, and the operations it has met.
+"""What a request was decided from, so that nobody is refused for what was true at no moment.
 
 A request reads its rows one after the other. While it does, somebody may gain access in one
 way and then lose it in another: who reads the first row before that and the second one after

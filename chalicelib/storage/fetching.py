@@ -1,4 +1,4 @@
-"""Rows as they are stored: several of several tables in one call, all rows of one key, to the end.
+"""Reads of rows as they are stored: all pages, and again what a batch has left unprocessed.
 
 All reads are consistent reads of base rows or local indexes. Rows come in the form that this
 release writes, whatever form they have (`forms.py`); what an index has of them comes as it is.
@@ -96,7 +96,10 @@ def first(
 
 
 def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
-    """Read these attributes of every row of a table: for maintenance, never in a request."""
+    """Read these attributes of every row of a table: for maintenance, never in a request.
+
+    Every form has them, as it has what reads filter by.
+    """
     return _pages(
         "Scan",
         {
@@ -106,6 +109,20 @@ def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
             "ConsistentRead": True,
         },
     )
+
+
+def scan_for(table: type[Table], keep: Condition) -> Iterator[RawRow]:
+    """Read every row of a table that is to be kept: for maintenance, never in a request."""
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    parameters: Json = {
+        "TableName": table.stored_as(),
+        "FilterExpression": keep.serialize(names, values),
+        "ConsistentRead": True,
+    }
+    parameters["ExpressionAttributeNames"] = {each: name for name, each in names.items()}
+    parameters["ExpressionAttributeValues"] = values
+    return map(table.forms.as_written, _pages("Scan", parameters))
 
 
 def page(table: type[Table], after: RawRow | None, most: int) -> tuple[list[RawRow], RawRow | None]:
@@ -135,9 +152,29 @@ def in_index(table: type[Table], attribute: str, value: str, *, index: str) -> l
     return list(_pages("Query", _index_parameters(table, attribute, value, index)))
 
 
+def in_index_between(
+    table: type[Table],
+    attribute: str,
+    value: str,
+    sorted_by: str,
+    first: str,
+    last: str,
+    index: str,
+) -> list[RawRow]:
+    """The same of those rows alone that lie between these two, in the order of the index."""
+    parameters = _index_parameters(table, attribute, value, index)
+    parameters["KeyConditionExpression"] += " AND #sort BETWEEN :first AND :last"
+    parameters["ExpressionAttributeNames"]["#sort"] = sorted_by
+    parameters["ExpressionAttributeValues"] |= {":first": {"S": first}, ":last": {"S": last}}
+    return list(_pages("Query", parameters))
+
+
 def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
     """Count the rows of an index; as of a moment ago, so no right is decided by it."""
-    parameters = _index_parameters(table, attribute, value, index) | {"Select": "COUNT"}
+    return _counted(_index_parameters(table, attribute, value, index) | {"Select": "COUNT"})
+
+
+def _counted(parameters: Json) -> int:
     total = 0
     while True:
         answer = connection.call("Query", dict(parameters))
@@ -145,6 +182,48 @@ def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
         if "LastEvaluatedKey" not in answer:
             return total
         parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+
+def select(
+    table: type[Table],
+    key: Condition,
+    *,
+    keep: Condition | None = None,
+    index: str | None = None,
+    most: int | None = None,
+    is_descending: bool = False,
+) -> list[RawRow]:
+    """Read the first rows that a condition on keys describes, of those to be kept.
+
+    What they are kept by is in every form the same.
+    """
+    parameters = _selection(key, keep, index) | {"TableName": table.stored_as()}
+    parameters["ScanIndexForward"] = not is_descending
+    if most is not None:
+        parameters["Limit"] = max(most, 1)
+    rows = list(islice(_pages("Query", parameters), most))
+    return rows if index is not None else as_written(table.forms, rows)
+
+
+def count_selected(
+    table: type[Table], key: Condition, *, keep: Condition | None = None, index: str | None = None
+) -> int:
+    """Count the rows that a condition on keys describes, of those to be kept."""
+    parameters = _selection(key, keep, index) | {"TableName": table.stored_as(), "Select": "COUNT"}
+    return _counted(parameters)
+
+
+def _selection(key: Condition, keep: Condition | None, index: str | None) -> Json:
+    names: dict[str, str] = {}
+    values: dict[str, Any] = {}
+    parameters: Json = {"KeyConditionExpression": key.serialize(names, values)}
+    if keep is not None:
+        parameters["FilterExpression"] = keep.serialize(names, values)
+    read_from = {"ConsistentRead": True} if index is None else {"IndexName": index}
+    parameters |= read_from
+    parameters["ExpressionAttributeNames"] = {each: name for name, each in names.items()}
+    parameters["ExpressionAttributeValues"] = values
+    return parameters | {"ReturnConsumedCapacity": "TOTAL"}
 
 
 def _index_parameters(table: type[Table], attribute: str, value: str, index: str) -> Json:

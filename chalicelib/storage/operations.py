@@ -1,4 +1,4 @@
-"""Changes of rows with all that belongs to them, of whatever size.
+"""Changes of any size: what is one transaction, and how a larger one is staged and committed.
 
     with Change(stored, changed) as tx:
         tx.hold(grant)
@@ -44,7 +44,7 @@ from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import locks, parts, rewriting, room
-from chalicelib.storage.base import Key
+from chalicelib.storage.base import Key, Table
 from chalicelib.storage.connection import Json
 from chalicelib.storage.parts import Part
 from chalicelib.storage.stamps import lift_row
@@ -122,8 +122,11 @@ class Change(Transaction):
         others = (row for row in rows if row.key != self._target.key)
         self._rested |= {row.key: row for row in others}
 
-    def then_put(self, row: Dependent) -> None:
-        """Write a row that is new as long as the target, and what is rested on, is unchanged."""
+    def then_put(self, row: Table) -> None:
+        """Write a row that is new as long as the target, and what is rested on, is unchanged.
+
+        It is dependent, or is met by nobody who decides: a line of the log.
+        """
         self._following.put(row)
         self._stage_where_many()
 

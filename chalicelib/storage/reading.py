@@ -1,4 +1,4 @@
-"""Reads: rows as they count, in as many calls as they take.
+"""Reads for everybody: rows as they count, also while a large change holds them.
 
 A row that is locked by a large change counts as that change leaves it, once it is committed,
 and so do the rows that belong to it (`settling`). So nobody decides from, or is shown, what is
@@ -14,7 +14,15 @@ from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
 from chalicelib.storage import decisions, fetching, settling
 from chalicelib.storage.base import Key, RawRow, Table
-from chalicelib.storage.fetching import BATCH, count, in_index, scan, side_by_side, together
+from chalicelib.storage.fetching import (
+    BATCH,
+    count,
+    in_index,
+    in_index_between,
+    scan,
+    side_by_side,
+    together,
+)
 from chalicelib.storage.settling import Counted
 from chalicelib.storage.settling import set_of as query
 from chalicelib.storage.versioned import version_in
@@ -27,6 +35,7 @@ __all__ = [
     "first",
     "gather",
     "in_index",
+    "in_index_between",
     "keys",
     "query",
     "read",

@@ -1,4 +1,4 @@
-"""All-or-nothing writes, each with the refusal it means when its condition fails.
+"""All-or-nothing writes: what a failed condition means to who asked, and which are sent again.
 
     with Transaction() as tx:
         tx.require(User.is_active(user_id), otherwise=Forbidden("..."))
@@ -19,7 +19,7 @@ operation first (`operations.end`).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -28,7 +28,7 @@ from pynamodb.exceptions import CancellationReason, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
+from chalicelib.domain.errors import IN_THE_WAY, Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import creation, decisions, fetching, pace, unversioned
 from chalicelib.storage.base import Check, Grant, Key, RawRow, Table
@@ -43,7 +43,7 @@ MAX_ROWS = 100
 """DynamoDB's limit; what may exceed it is a staged operation (`storage/operations.py`)."""
 
 _CONDITION_FAILED = "ConditionalCheckFailed"
-_IN_THE_WAY = "TransactionConflict"
+_CONFLICT = "TransactionConflict"
 
 _CHECK = "ConditionCheck"
 
@@ -190,6 +190,14 @@ class _Line:
         before = self.before.serialize()
         stored = self.before.stored or before
         return Write.between(self.key, before, self.row.serialize(), stored).actions()
+
+
+Besides = Callable[["Transaction", str], None]
+"""Writes what else goes with a change of this subject, in the same transaction."""
+
+
+def nothing_besides(tx: Transaction, subject: str) -> None:
+    """Write nothing else."""
 
 
 class Transaction:
@@ -370,8 +378,8 @@ class Transaction:
                 request = self._request()
             else:
                 _raise_first_failed(lines, reasons, self._met)
-        if any(reason and reason.code == _IN_THE_WAY for reason in reasons):
-            raise Conflict("The data is being changed by others; try again.")
+        if any(reason and reason.code == _CONFLICT for reason in reasons):
+            raise Conflict(IN_THE_WAY)
         raise Unavailable
 
     def _request(self) -> Json:

@@ -1,4 +1,4 @@
-"""Writes of many rows that do not depend on each other: log rows, parts of an operation.
+"""Writes of many rows that do not depend on each other, and again of what a batch has left.
 
 Each write stands alone: when `Unavailable` is raised, some of the rows may be written.
 """
@@ -8,13 +8,32 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from chalicelib.domain.errors import Unavailable
+from pynamodb.exceptions import VerboseClientError
+
+from chalicelib.domain.errors import IN_THE_WAY, Conflict, Unavailable
 from chalicelib.storage import pace
 from chalicelib.storage.base import Key, Table, in_chunks
 from chalicelib.storage.connection import Json, connection
 
 BATCH = 25
 """DynamoDB's limit of rows in one call."""
+
+
+def put(row: Table) -> None:
+    """Write a row, over one that stands there, or raise `Unavailable`.
+
+    Raises `Conflict` where a transaction does not let go of the row.
+    """
+    request = {"TableName": row.stored_as(), "Item": row.serialize()}
+    for _ in pace.attempts():
+        try:
+            connection.call("PutItem", request | {"ReturnConsumedCapacity": "TOTAL"})
+        except VerboseClientError as error:
+            if error.response["Error"]["Code"] != "TransactionConflictException":
+                raise
+        else:
+            return
+    raise Conflict(IN_THE_WAY)
 
 
 def put_all(rows: Iterable[Table]) -> None:

@@ -21,6 +21,13 @@ FINGERPRINT = "fingerprint"
 
 GROUP = "group"
 """Names of groups that are not deleted, folded."""
+FORMER_USER = "former user"
+"""Addresses of users who were deleted: `subject` is who had it last."""
+FORMER_GROUP = "former group"
+"""Names of groups that were deleted."""
+
+SCIM_NAME = "scim-name"
+"""What a directory calls the people whom it provisions, folded."""
 
 
 class Claim(Dependent):
@@ -43,6 +50,18 @@ class Claim(Dependent):
     @classmethod
     def group(cls, name: str, group_id: str) -> Claim:
         return cls(GROUP, folded(name), subject=group_id)
+
+    @classmethod
+    def former_user(cls, address: str, user_id: str) -> Claim:
+        return cls(FORMER_USER, folded(address), subject=user_id)
+
+    @classmethod
+    def former_group(cls, name: str, group_id: str) -> Claim:
+        return cls(FORMER_GROUP, folded(name), subject=group_id)
+
+    @classmethod
+    def scim_name(cls, name: str, user_id: str) -> Claim:
+        return cls(SCIM_NAME, folded(name), subject=user_id)
 
     @classmethod
     def find_user_id(cls, address: str) -> str | None:

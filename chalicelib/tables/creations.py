@@ -1,4 +1,4 @@
-"""What clients name by an idempotency key: a request that makes something, and what it made.
+"""Idempotency keys: which request has made what, whose key it is, and how long it is noted.
 
 The note of it is written in the transaction that makes the thing. So whoever repeats the
 request, be it after a lost answer or in the same moment, finds it made or makes it, and it is

@@ -7,15 +7,18 @@ change of either, and of the access list or the secrets of an item that it has a
 
 from __future__ import annotations
 
-from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
+from typing import NotRequired
+
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.domain.ids import GroupId
+from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.domain.scim.provisioned import ProvisionedGroup
 from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
-from chalicelib.storage.values import Flag, Text
+from chalicelib.storage.values import Flag, Text, Texts
 from chalicelib.storage.versioned import Versioned, VersionedRow
 
 
@@ -29,6 +32,10 @@ class GroupRow(VersionedRow):
     modified: Text
     created_by: Text
     modified_by: Text
+    external_id: NotRequired[Text]
+    scim_created: NotRequired[Text]
+    keeper: NotRequired[Text]
+    waiting: NotRequired[Texts]
 
 
 class Group(Versioned, Typed[GroupRow]):
@@ -42,10 +49,33 @@ class Group(Versioned, Typed[GroupRow]):
     modified = ModifiedAttribute()
     created_by = UnicodeAttribute()
     modified_by = UnicodeAttribute()
+    external_id = UnicodeAttribute(null=True)
+    """The identifier by which a directory knows the group that it provisions by SCIM."""
+    scim_created = TimestampAttribute(null=True)
+    """Since when it provisions the group; it sees no others."""
+    keeper = UnicodeAttribute(null=True)
+    """Who manages the group because a directory made it in their name: it does not see them."""
+    waiting = UnicodeSetAttribute(null=True)
+    """Users whom the directory has added, and who will be members once they have set up."""
 
     @classmethod
     def by_id(cls, group_id: GroupId | str) -> Key:
         return Key(cls, group_id)
+
+    @property
+    def provisioned(self) -> ProvisionedGroup | None:
+        """What the group is to a directory; nothing where none provisions it."""
+        if not self.scim_created:
+            return None
+        keeper = None if self.keeper is None else UserId(self.keeper)
+        waiting = frozenset(map(UserId, self.waiting or ()))
+        return ProvisionedGroup(self.external_id, keeper, waiting)
+
+    def provision(self, provisioned: ProvisionedGroup) -> None:
+        """Let the row in hand say this of it."""
+        self.external_id = provisioned.external_id
+        self.keeper = provisioned.keeper
+        self.waiting = {*provisioned.waiting} or None
 
     def deletion(self, user_id: str) -> list[Action]:
         """The actions by which it ends; its name stays, and may be taken by another group."""

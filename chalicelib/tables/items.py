@@ -1,4 +1,4 @@
-"""Items: what people have access to. Resources are one kind of them.
+"""Items, which are resources and folders: what people have access to.
 
 What is true of every item stands here: who may do what with it, under its version, and how it
 ends. What differs by kind is said by the kind.
@@ -6,7 +6,7 @@ ends. What differs by kind is said by the kind.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NotRequired
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAttribute
@@ -22,6 +22,8 @@ from chalicelib.storage.versioned import Versioned, VersionedRow
 from chalicelib.tables.metadata_keys import SHARED_KEY
 from chalicelib.tables.permissions import PermissionRow, PermissionsAttribute, changes
 
+Actions = Sequence[Action]
+"""What becomes of a row, for who passes it on."""
 _TABLES: dict[str, type[Item]] = {}
 """The table of each kind."""
 

@@ -8,7 +8,7 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
+from chalicelib.storage.base import Check, Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Flag, Text
 from chalicelib.storage.versioned import Dependent
@@ -38,6 +38,10 @@ class Membership(Dependent, Typed[MembershipRow]):
     @classmethod
     def of(cls, group_id: GroupId | str, user_id: UserId | str) -> Key:
         return Key(cls, group_id, user_id)
+
+    @classmethod
+    def stands(cls, group_id: str, user_id: str, membership_id: str) -> Check:
+        return Check(cls.of(group_id, user_id), cls.id == membership_id)
 
     @classmethod
     def in_group(cls, group_id: GroupId | str) -> list[Membership]:

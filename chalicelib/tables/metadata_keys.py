@@ -1,4 +1,4 @@
-"""Shared metadata keys: public keys that descriptions of items are encrypted to.
+"""Shared metadata keys: public keys that descriptions are encrypted to, and when one may be used.
 
 A tenant has a handful, so they lie under one hash key and are read together.
 """

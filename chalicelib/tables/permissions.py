@@ -42,6 +42,11 @@ class Permission:
     created: datetime
     modified: datetime
 
+    @property
+    def told(self) -> tuple[str, str, str, int]:
+        """What a log tells of it."""
+        return self.id, self.aro, self.aro_id, int(self.type)
+
     def changed_to(self, type_: PermissionType) -> Permission:
         """The permission with another type. As with rows, the moment never goes back."""
         return replace(self, type=type_, modified=max(clock.now(), self.modified))

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal, NotRequired, Self
 
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 from pynamodb.expressions.update import Action
 from pynamodb.indexes import GlobalSecondaryIndex, KeysOnlyProjection
 
-from chalicelib.storage.base import TableMeta, TimestampAttribute, table_name
+from chalicelib.domain.resource_types import RESOURCE_TYPES
+from chalicelib.storage import reading
+from chalicelib.storage.base import TableMeta, TimestampAttribute, table_name, timestamp_text
 from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Choice, Text, Texts
 from chalicelib.tables.holdings import RESOURCE, Holding
@@ -43,6 +47,18 @@ class ByType(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
     live_type_id = UnicodeAttribute(hash_key=True)
 
 
+class ByExpiry(GlobalSecondaryIndex["Resource"]):  # type: ignore[no-untyped-call]
+    """Live resources of a type that have a date, in the order of their dates."""
+
+    class Meta:
+        index_name = "by-expiry"
+        projection = KeysOnlyProjection()
+        billing_mode = "PAY_PER_REQUEST"
+
+    live_type_id = UnicodeAttribute(hash_key=True)
+    expired = TimestampAttribute(range_key=True)
+
+
 class Resource(Item, Typed[ResourceRow]):
     kind = RESOURCE
     has_secrets = True
@@ -58,6 +74,7 @@ class Resource(Item, Typed[ResourceRow]):
     live_type_id = UnicodeAttribute(null=True)
     """The type again while the resource is not deleted: what the index is made of."""
     by_type = ByType()
+    by_expiry = ByExpiry()
     name = UnicodeAttribute(null=True)
     username = UnicodeAttribute(null=True)
     uri = UnicodeAttribute(null=True)
@@ -75,6 +92,38 @@ class Resource(Item, Typed[ResourceRow]):
     @property
     def is_v5(self) -> bool:
         return self.metadata is not None
+
+    @classmethod
+    def expiring_between(cls, first: datetime, last: datetime) -> list[str]:
+        """Identifiers of what expires between two moments, as of a moment ago, in their order."""
+        ends = (timestamp_text(first), timestamp_text(last))
+        index = ByExpiry.Meta.index_name
+        found = reading.together(
+            *(
+                partial(
+                    reading.in_index_between,
+                    *(cls, "live_type_id", kind.id, "expired", *ends, index),
+                )
+                for kind in RESOURCE_TYPES
+            )
+        )
+        return sorted(row["id"]["S"] for rows in found for row in rows)
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expired is not None and self.expired <= now
+
+    def expiring(self, moment: datetime | None) -> Self:
+        """The resource as it is when it expires at this moment, or never."""
+        dated = self.copy()
+        dated.expired = moment
+        return dated
+
+    def dating(self) -> list[Action]:
+        """The actions by which the stored resource expires when this one does."""
+        cls = type(self)
+        date = cls.expired.remove() if self.expired is None else cls.expired.set(self.expired)
+        by = [cls.modified.set(self.modified), cls.modified_by.set(self.modified_by)]
+        return [date, *by, cls.version.add(1)]
 
     def new_secret(self, data: str | None, author: str) -> dict[str, Any]:
         return Holding.new_secret(str(data), author, str(self.secret_revision))

@@ -1,4 +1,4 @@
-"""Tokens: sessions, refresh tokens, links, nonces, idempotency keys and the like, by their hash.
+"""Tokens, by their hash, and when one counts: sessions, refresh tokens, links, nonces and the like.
 
 DynamoDB removes expired rows up to two days late, so every question asked here also
 looks at the time.
@@ -30,6 +30,8 @@ SECOND_FACTOR = "second-factor"
 WRONG_CODES = "wrong-codes"
 """Of one user in one hour."""
 ALERT = "alert"
+PROVISIONER = "scim"
+"""What a directory shows; its digest is in the settings, and it has no row of its own."""
 TRANSFER = "transfer"
 """A mobile transfer, known by its identifier."""
 TRANSFER_TOKEN = "mobile_transfer"  # noqa: S105 - a kind

@@ -1,4 +1,4 @@
-"""Users: who may sign in, and who they are.
+"""Users: who they are, and on which conditions one may sign in, be given something, administer.
 
 A user's version is raised by every change of their memberships, and by their deletion.
 What may change without raising it is declared `unversioned`.
@@ -74,6 +74,9 @@ class UserRow(VersionedRow):
     totp_verified: NotRequired[Text]
     totp_step: NotRequired[Number]
     second_factor_epoch: NotRequired[Number]
+    scim_name: NotRequired[Text]
+    external_id: NotRequired[Text]
+    scim_created: NotRequired[Text]
     created: Text
     modified: Text
 
@@ -146,6 +149,12 @@ class User(Versioned, Typed[UserRow]):
     """The step of the last code that was taken: it and those before are not taken again."""
     second_factor_epoch = unversioned(NumberAttribute(null=True))
     """Raised to have the second factor given again, by each session and device."""
+    scim_name = unversioned(UnicodeAttribute(null=True))
+    """What the directory calls them that provisions them by SCIM; a claim says it too."""
+    external_id = unversioned(UnicodeAttribute(null=True))
+    """The directory's own identifier of them."""
+    scim_created = unversioned(TimestampAttribute(null=True))
+    """Since when it provisions them."""
     created = TimestampAttribute()
     modified = unversioned(ModifiedAttribute())
 

@@ -1,9 +1,9 @@
-"""How a client sees what deletions take with them, and what stands in their way."""
+"""How a client sees what a deletion takes with it, and what stands in its way."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NotRequired, TypedDict, cast
+from typing import NotRequired, TypedDict
 
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.items.resources import SeenResource
@@ -24,7 +24,6 @@ from chalicelib.views.permissions import PermissionJson
 from chalicelib.views.resources import PlainResourceJson, ResourceJson
 
 _MEMBERS = (group_views.MEMBERS, group_views.MEMBER, group_views.MEMBER_PROFILE)
-_OF_A_TREE = frozenset({"folder_parent_id", "personal"})
 
 
 class UnownedJson(TypedDict):
@@ -52,7 +51,7 @@ class BlockedJson(TypedDict):
 
 def resources(reached: Sequence[Item]) -> list[PlainResourceJson]:
     """Resources as they are, in nobody's tree."""
-    return [_plain(row) for row in _resources(reached)]
+    return [resource_views.plain(row.row) for row in _resources(reached)]
 
 
 def blocked(found: Obstacles) -> BlockedJson:
@@ -96,12 +95,6 @@ def _owned(row: Resource, holders: ShownHolders) -> ResourceJson:
 def _add_holders(permissions: list[PermissionJson], holders: ShownHolders) -> None:
     permission_views.add_users(permissions, holders.with_profile)
     permission_views.add_groups(permissions, holders.groups)
-
-
-def _plain(row: Resource) -> PlainResourceJson:
-    shown = resource_views.resource(_in_no_folder(row))
-    plain = {name: value for name, value in shown.items() if name not in _OF_A_TREE}
-    return cast(PlainResourceJson, plain)
 
 
 def _in_no_folder(row: Resource) -> SeenResource:

@@ -79,6 +79,7 @@ class MailHealthJson(TypedDict):
 class KeyPlacesJson(TypedDict):
     gpgHome: str
     gpgKeyPrivate: str
+    keys: dict[str, str]
 
 
 class KeyHealthJson(TypedDict):
@@ -163,7 +164,7 @@ def health(found: Health) -> HealthJson:
         "configFile": {"app": _has_address(), "passbolt": _has_place_of_keys()},
         "core": _core(),
         "ssl": _ssl(),
-        "smtpSettings": _mail(),
+        "smtpSettings": _mail(has_relay=found.has_relay),
         "gpg": _key(found.key),
         "application": _application(found.registration),
         "database": _database(found),
@@ -204,13 +205,14 @@ def _ssl() -> SslJson:
     return checks if is_https else {**checks, "info": NO_HTTPS}
 
 
-def _mail() -> MailHealthJson:
+def _mail(*, has_relay: bool) -> MailHealthJson:
+    is_enabled = has_relay or bool(environment.mail_sender)
     return {
-        "isEnabled": bool(environment.mail_sender),
-        "areEndpointsDisabled": MOOT,
-        "isInDb": False,
-        "source": "env",
-        "errorMessage": False if environment.mail_sender else NO_SENDER,
+        "isEnabled": is_enabled,
+        "areEndpointsDisabled": False,
+        "isInDb": has_relay,
+        "source": "database" if has_relay else "env",
+        "errorMessage": False if is_enabled else NO_SENDER,
     }
 
 
@@ -240,7 +242,7 @@ def _key(found: KeyHealth) -> KeyHealthJson:
         "canVerify": found.can_verify,
         "isPublicServerKeyGopengpgCompatible": found.is_key,
         "isPrivateServerKeyGopengpgCompatible": found.is_key,
-        "info": {"gpgHome": "", "gpgKeyPrivate": ""},
+        "info": {"gpgHome": "", "gpgKeyPrivate": "", "keys": dict(found.stands)},
     }
 
 

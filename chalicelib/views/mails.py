@@ -1,176 +1,164 @@
-"""What mails say."""
+"""What mails say, as text and HTML; English where nothing is written in a language.
+
+A file has the texts of one language (`letters/`), each a pair of blocks: what becomes of a block
+in a mail is decided here, once for all languages. Jinja is imported here alone.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
 
-from chalicelib.domain import harmless
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
 
+from chalicelib.domain import harmless, locales
+from chalicelib.domain.notices import DIGEST, Event, kind_of
 
-class Params:
-    """What a template may say of what its outbox row holds.
-
-    There is no other way to a text that somebody else chose, so no template can forget that a
-    name may be a sentence with a link in it.
-    """
-
-    def __init__(self, stored: Mapping[str, str]) -> None:
-        self.__stored = stored
-
-    @property
-    def first_name(self) -> str:
-        return harmless.name(self.__stored["first_name"])
-
-    @property
-    def domains(self) -> str:
-        listed = filter(None, self.__stored["domains"].split(", "))
-        return ", ".join(map(harmless.domain, listed))
-
-    @property
-    def source(self) -> str:
-        return harmless.network_address(self.__stored["source"])
-
-    @property
-    def link(self) -> str:
-        """Ours, which who sends the mail sees to."""
-        return self.__stored["link"]
+FOLDER = Path(__file__).parent / "letters"
+DIRECT = frozenset({"invitation", "reminder", "recovery", "registration"})
+"""Mails with a link that is good for one person; they are no notices."""
+TEMPLATES = sorted(DIRECT | {DIGEST} | {event.value for event in Event})
+_SUBJECT, _BODY = "{}_subject", "{}"
+_BLANK_LINE = re.compile(r"\n\s*\n")
+_ITEM = "- "
+_ALWAYS = {"actor": "", "reader": "", "by_reader": False}
+"""What every text may speak of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mail:
     subject: str
     text: str
+    html: str
     link: str
 
 
-def _invitation(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "you have been invited to Keyhaven, the password manager of your team.\n"
-        f"Set up your account here, within ten days:\n\n{link}\n"
+def render(template: str, stored: Mapping[str, Any], locale: str = locales.DEFAULT) -> Mail:
+    """Return the mail of a template and of what its outbox row holds.
+
+    There is no other way to a text that somebody else chose than by `_harmless`, so no template
+    can forget that a name may be a sentence with a link in it.
+    """
+    texts, name = _texts(locale), _block_of(template)
+    kind = kind_of(template)
+    unsaid = dict.fromkeys(kind.params if kind else ())
+    said = {**_ALWAYS, **unsaid, **{key: _harmless(key, value) for key, value in stored.items()}}
+    if template == DIGEST:
+        said["events"] = [render(each, its, locale).subject for each, its in stored["events"]]
+    subject = _one_line(_filled(texts, _SUBJECT.format(name), said, Markup))
+    text = _filled(texts, _BODY.format(name), said, Markup).strip() + "\n"
+    body = _filled(texts, _BODY.format(name), said, str)
+    html = _frame().render(
+        language=_known(locale)[:2], subject=subject, paragraphs=list(map(_paragraph, _split(body)))
     )
-    return Mail(f"Welcome to Keyhaven, {name}!", text, link)
+    return Mail(subject, text, html, str(stored["link"]))
 
 
-def _reminder(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "somebody, hopefully you, asked for another link to your Keyhaven account, which has\n"
-        f"yet to be set up. Complete the setup here, within ten days:\n\n{link}\n\n"
-        "If it was not you, there is nothing to do.\n"
-    )
-    return Mail(f"Complete the setup of your account, {name}!", text, link)
+def languages() -> list[str]:
+    """The locales whose texts there are."""
+    return sorted(path.stem for path in FOLDER.glob("*.txt"))
 
 
-def _recovery(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "somebody, hopefully you, asked to set up your Keyhaven account on another device.\n"
-        f"Have your recovery kit at hand and follow this link within ten days:\n\n{link}\n\n"
-        "If it was not you, there is nothing to do.\n"
-    )
-    return Mail(f"Your account recovery, {name}!", text, link)
+def _domains(text: str) -> str:
+    return ", ".join(map(harmless.domain, filter(None, text.split(", "))))
 
 
-def _registration(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "somebody, hopefully you, registered this address with Keyhaven, the password manager\n"
-        f"of your team. Set up your account here, within ten days:\n\n{link}\n\n"
-        "If it was not you, there is nothing to do.\n"
-    )
-    return Mail(f"Welcome to Keyhaven, {name}!", text, link)
+def _names(text: str) -> str:
+    return ", ".join(map(harmless.name, filter(None, text.split("\n"))))
 
 
-def _registered(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        "Hello,\n\n"
-        f"{name} has registered with Keyhaven, by an address of a domain whose people may.\n"
-        f"This is the account:\n\n{link}\n"
-    )
-    return Mail(f"{name} just created an account on Keyhaven!", text, link)
-
-
-def _self_registration(params: Params) -> Mail:
-    domains, link = params.domains, params.link
-    who = f"People of these domains may register: {domains}" if domains else "Nobody may."
-    text = (
-        "Hello,\n\n"
-        "an administrator changed who may register with Keyhaven without an invitation.\n"
-        f"{who}\n\n{link}\n"
-    )
-    return Mail("The self registration settings of Keyhaven were changed", text, link)
-
-
-def _token_reused(params: Params) -> Mail:
-    name, source, link = params.first_name, params.source, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "a token that keeps you signed in to Keyhaven was used a second time. Somebody may have\n"
-        "copied it, so the session it belongs to was ended. The second use came from this\n"
-        f"network address, which may be yours or theirs: {source}\n\n"
-        f"Sign in again here:\n\n{link}\n\n"
-        "If you do not know how that could happen, tell an administrator of your team: whoever\n"
-        "copied the token may have had access to one of your devices.\n"
-    )
-    return Mail("Security alert: a session of yours on Keyhaven was ended", text, link)
-
-
-def _token_reused_of_user(params: Params) -> Mail:
-    name, source, link = params.first_name, params.source, params.link
-    text = (
-        "Hello,\n\n"
-        f"a token that keeps {name} signed in to Keyhaven was used a second time. Somebody may\n"
-        "have copied it, so the session it belongs to was ended. The second use came from this\n"
-        f"network address, which may be the user's or not: {source}\n"
-        f"This is the account:\n\n{link}\n"
-    )
-    return Mail(f"Security alert: a session of {name} on Keyhaven was ended", text, link)
-
-
-def _second_factor_reset(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "your multi-factor authentication settings were reset by you. Signing in to Keyhaven\n"
-        f"takes your key alone, until you set up a second factor again:\n\n{link}\n\n"
-        "If it was not you, tell an administrator of your team at once.\n"
-    )
-    return Mail("Your multi-factor authentication settings were reset by you.", text, link)
-
-
-def _second_factor_reset_by_administrator(params: Params) -> Mail:
-    name, link = params.first_name, params.link
-    text = (
-        f"Hello {name},\n\n"
-        "your multi-factor authentication settings were reset by an administrator. Signing in to\n"
-        f"Keyhaven takes your key alone, until you set up a second factor again:\n\n{link}\n\n"
-        "If you did not ask for that, tell an administrator of your team at once.\n"
-    )
-    subject = "Your multi-factor authentication settings were reset by an administrator."
-    return Mail(subject, text, link)
-
-
-TEMPLATES: Mapping[str, Callable[[Params], Mail]] = {
-    "invitation": _invitation,
-    "reminder": _reminder,
-    "recovery": _recovery,
-    "registration": _registration,
-    "registered": _registered,
-    "self-registration": _self_registration,
-    "second-factor-reset": _second_factor_reset,
-    "second-factor-reset-by-administrator": _second_factor_reset_by_administrator,
-    "token-reused": _token_reused,
-    "token-reused-of-user": _token_reused_of_user,
+_WAYS: Mapping[str, Callable[[str], str]] = {
+    "link": str,  # ours, which who sends the mail sees to
+    "domains": _domains,
+    "source": harmless.network_address,
+    "agent": harmless.program,
+    "fingerprint": harmless.fingerprint,
+    "reason": harmless.reason,
+    "username": harmless.mail_address,
+    **dict.fromkeys(("people", "added", "changed", "removed", "groups"), _names),
 }
+"""How a value is made harmless, where it is no name."""
 
 
-def render(template: str, stored: Mapping[str, str]) -> Mail:
-    """Return the mail of a template and of what its outbox row holds for it."""
-    return TEMPLATES[template](Params(stored))
+def _harmless(name: str, value: Any) -> Any:
+    return _WAYS.get(name, harmless.name)(value) if isinstance(value, str) else value
+
+
+def _block_of(template: str) -> str:
+    if template not in TEMPLATES:
+        raise LookupError(template)
+    return template.replace("-", "_")
+
+
+def _filled(
+    texts: Template, block: str, said: Mapping[str, Any], as_text: Callable[[str], str]
+) -> str:
+    """A block with its values: as text they stand as they are, in HTML they are escaped.
+
+    The environment escapes whatever is no `Markup`; what our files say is never escaped.
+    """
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, list):
+            return [as_text(each) for each in value]
+        return as_text(value) if isinstance(value, str) else value
+
+    values = {name: shown(value) for name, value in said.items()}
+    return "".join(texts.blocks[block](texts.new_context(values)))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(str(text).split())
+
+
+def _split(body: str) -> list[str]:
+    return [part.strip() for part in _BLANK_LINE.split(body) if part.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A piece of a body, whose values are escaped already."""
+
+    lines: list[Markup]
+    is_list: bool
+    is_link: bool
+
+
+def _paragraph(part: str) -> _Paragraph:
+    lines = [line.strip() for line in part.splitlines()]
+    is_list = all(line.startswith(_ITEM) for line in lines)
+    shown = [line.removeprefix(_ITEM) if is_list else line for line in lines]
+    is_link = len(lines) == 1 and lines[0].startswith(("https://", "http://"))
+    return _Paragraph([Markup(line) for line in shown], is_list, is_link)  # noqa: S704 - escaped
+
+
+@cache
+def _environment() -> Environment:
+    return Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+@cache
+def _texts(locale: str) -> Template:
+    return _environment().get_template(f"{_known(locale)}.txt")
+
+
+@cache
+def _known(locale: str) -> str:
+    """The locale, if there are texts of it."""
+    return locale if locale in languages() else locales.DEFAULT
+
+
+@cache
+def _frame() -> Template:
+    return _environment().get_template("frame.html")

@@ -1,4 +1,4 @@
-"""Pages for people's browsers, complete without script.
+"""Pages for people's browsers, complete without script, and what a browser may load for them.
 
 The browser extension takes a page over where `<html>` is of the class it knows and nothing follows
 it. Of most pages it removes what lies at the place it looks for; the sign-in page stays beneath
@@ -8,11 +8,12 @@ its frame, for who is not let in.
 from __future__ import annotations
 
 from base64 import b64encode
+from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from chalicelib.settings import settings
 
@@ -66,9 +67,41 @@ def second_factors(csrf_token: str, told: str, *, is_on: bool) -> Document:
     """The form by which administrators let people set up a second factor; `told` is what became
     of it the last time.
     """
-    status = f'<p role="status">{escape(told)}</p>' if told else ""
-    values = {"token": escape(csrf_token), "told": status, "checked": "checked" if is_on else ""}
+    values = {
+        "token": escape(csrf_token),
+        "told": _status(told),
+        "checked": "checked" if is_on else "",
+    }
     return _page("second-factors", "Second factors", place=_KEPT, **values)
+
+
+def users_directory(**values: str) -> Document:
+    """The settings of the company's directory, and what can be done with them (HTML)."""
+    return _page("users-directory", "Users directory", place=_KEPT, **values)
+
+
+def mail_server(csrf_token: str, told: str, shown: Mapping[str, Any]) -> Document:
+    """The form by which administrators name a mail server, filled with what is shown of one.
+
+    `told` is HTML. Whoever has typed a password gives it `again`.
+    """
+    names = [*("host", "port", "username", "password", "sender_name", "sender_email", "client")]
+    names += ["ca_certificate", "email_test_to"]
+    filled = {name: escape(str(shown.get(name) or "")) for name in names}
+    filled["again"] = "required" if shown.get("again") else ""
+    values = {"token": escape(csrf_token), "told": told, **filled}
+    return _page("mail-server", "Mail server", place=_KEPT, **values)
+
+
+def mail_server_told(message: str, said: Iterable[tuple[str, str]], *, is_done: bool) -> str:
+    """What became of what was asked for, with what was said to the server and its answers: HTML."""
+    items = "".join(f"<li><code>{escape(ours)}</code> {escape(its)}</li>" for ours, its in said)
+    told = _status(message) if is_done else _told(message)
+    if not items:
+        return told
+    return (
+        f"{told}<details><summary>What was said to the server</summary><ol>{items}</ol></details>"
+    )
 
 
 def refused(message: str, back: str) -> Document:
@@ -96,6 +129,10 @@ def _page(name: str, title: str, *, place: str = _TAKEN_OVER, **values: str) -> 
 
 def _told(refused: str) -> str:
     return f'<p class="refused" role="alert">{escape(refused)}</p>' if refused else ""
+
+
+def _status(told: str) -> str:
+    return f'<p role="status">{escape(told)}</p>' if told else ""
 
 
 def _template(name: str) -> Template:

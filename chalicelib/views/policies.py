@@ -1,4 +1,4 @@
-"""How the organisation's policies look to clients."""
+"""How policies look to clients, with those that nobody can change: kinds of keys, exports."""
 
 from __future__ import annotations
 

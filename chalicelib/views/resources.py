@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict, cast
 
 from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
@@ -72,12 +72,9 @@ Contained = Callable[[SeenResource, ResourceJson], None]
 """Adds a member that a client asked for to a resource."""
 
 
-def resource(seen: SeenResource) -> ResourceJson:
-    """A resource with what all clients need of it, in the members of its format."""
-    row = seen.row
-    permissions = row["permissions"]["M"]
-    place = seen.holding["place"]["S"]
-    shown: ResourceJson = {
+def plain(row: ResourceRow) -> PlainResourceJson:
+    """A resource as nobody in particular sees it, in the members of its format."""
+    shown: PlainResourceJson = {
         "id": row["id"]["S"],
         "resource_type_id": row["resource_type_id"]["S"],
         "deleted": row["deleted"]["BOOL"],
@@ -86,8 +83,6 @@ def resource(seen: SeenResource) -> ResourceJson:
         "modified": row["modified"]["S"],
         "created_by": row["created_by"]["S"],
         "modified_by": row["modified_by"]["S"],
-        "folder_parent_id": None if place == ROOT else place,
-        "personal": is_of_a_user(permissions),
     }
     if "metadata" in row:
         shown["metadata"] = row["metadata"]["S"]
@@ -98,6 +93,16 @@ def resource(seen: SeenResource) -> ResourceJson:
         shown["username"] = _text(row, "username")
         shown["uri"] = _text(row, "uri")
         shown["description"] = _text(row, "description")
+    return shown
+
+
+def resource(seen: SeenResource) -> ResourceJson:
+    """A resource with what all clients need of it."""
+    row = seen.row
+    place = seen.holding["place"]["S"]
+    shown = cast(ResourceJson, plain(row))
+    shown["folder_parent_id"] = None if place == ROOT else place
+    shown["personal"] = is_of_a_user(row["permissions"]["M"])
     return shown
 
 

@@ -1,4 +1,4 @@
-"""How the server describes itself: exactly the features that exist as a whole.
+"""What the server announces to clients: features that exist as a whole, its version, languages.
 
 Clients draw a menu entry or a button for what is announced. For some they expect a page of the
 server behind it (`accountSettings`, `healthcheckUi`, `rbacs`, and `selfRegistration` to
@@ -104,13 +104,20 @@ def for_users(locale: str) -> SettingsJson:
         "resourceTypes": _plugin(),
         "totpResourceTypes": _plugin(),
         "folders": _plugin(),
+        "directorySync": _plugin(),
+        "scim": _plugin(),
+        "auditLog": _plugin(),
         "tags": _plugin(),
+        "emailNotificationSettings": _plugin(),
+        "smtpSettings": _plugin(),
         "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
         "mobile": _plugin(),
         "multiFactorAuthentication": _plugin(),
         "export": _plugin(),
         "import": {**_plugin(), "config": {"format": ["kdbx", "csv"]}},
         "exportPolicies": _plugin(),
+        "passwordExpiry": _plugin(),
+        "passwordExpiryPolicies": _plugin(),
         "passwordPolicies": _plugin(),
         "passwordPoliciesUpdate": _plugin(),
         "userKeyPolicies": _plugin(),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain import locales, roles
+from chalicelib.domain.ids import named_id
 from chalicelib.domain.roles import Role
 from chalicelib.services.sign_in.newcomers import Newcomer
 from chalicelib.services.users.people import Person
@@ -72,7 +73,20 @@ class PersonJson(UserJson):
     role: RoleJson
 
 
+class ScimEntryJson(TypedDict):
+    """What a directory calls a user whom it provisions."""
+
+    id: Uuid
+    scim_name: str
+    external_identifier: str | None
+    foreign_model: str
+    foreign_key: Uuid
+    deleted: None
+    created: Moment
+
+
 class ViewedJson(PersonJson):
+    scim_entry: NotRequired[ScimEntryJson | None]
     is_mfa_enabled: NotRequired[bool]
     missing_metadata_key_ids: NotRequired[list[Uuid]]
 
@@ -80,6 +94,7 @@ class ViewedJson(PersonJson):
 class ListedJson(UserJson):
     """A user of a list, without what the client says it does not need."""
 
+    scim_entry: NotRequired[ScimEntryJson | None]
     is_mfa_enabled: NotRequired[bool]
     missing_metadata_key_ids: NotRequired[list[Uuid]]
     groups_users: NotRequired[list[MembershipJson]]
@@ -102,6 +117,7 @@ class SetupJson(TypedDict):
 ListedPerson = Listed[PersonJson, GpgkeyJson]
 MFA = "is_mfa_enabled"
 MISSING_KEYS = "missing_metadata_key_ids"
+SCIM_ENTRY = "scim_entry"
 OPTIONAL = frozenset({"gpgkey", "profile", "role", "groups_users"})
 PLACEHOLDER: AvatarJson = {
     "url": {
@@ -130,7 +146,32 @@ def viewed(
         shown["is_mfa_enabled"] = found.is_mfa_enabled
     if MISSING_KEYS in contained:
         shown["missing_metadata_key_ids"] = list(missing_keys)
+    if SCIM_ENTRY in contained:
+        shown["scim_entry"] = scim_entry_of(found.user.row)
     return shown
+
+
+def scim_entry_of(row: UserRow) -> ScimEntryJson | None:
+    """What a directory calls the user; nothing where none provisions them."""
+    if "scim_name" not in row or "scim_created" not in row:
+        return None
+    return {
+        "id": named_id(f"scim:{row['id']['S']}"),
+        "scim_name": row["scim_name"]["S"],
+        "external_identifier": row["external_id"]["S"] if "external_id" in row else None,
+        "foreign_model": "Users",
+        "foreign_key": row["id"]["S"],
+        "deleted": None,
+        "created": row["scim_created"]["S"],
+    }
+
+
+def add_scim_entries(
+    shown: Iterable[ListedJson], entries: Mapping[str, ScimEntryJson | None]
+) -> None:
+    """Say of each user what a directory calls them."""
+    for each in shown:
+        each["scim_entry"] = entries.get(each["id"])
 
 
 def person_of(row: UserRow, known: Known) -> PersonJson:

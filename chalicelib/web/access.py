@@ -1,4 +1,4 @@
-"""Who is calling: by access token, by session cookie, or nobody known."""
+"""Who is calling and who may at all, the check of CSRF, and the cookies with their attributes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from email.utils import formatdate
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden, Refusal, SecondFactorMissing, Unauthenticated
+from chalicelib.services.directory import provisioners
+from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.sign_in import sessions
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.settings import settings
@@ -24,6 +26,7 @@ REFRESH_SECONDS = 30 * 24 * 3600
 SAFE_METHODS = frozenset({"GET", "HEAD"})
 PROTECTED = frozenset({Access.USER, Access.ADMIN})
 NO_CSRF_COOKIE = Forbidden("Missing or incorrect CSRF cookie type.")
+MIXED = Forbidden("The token of a directory and a session cannot be used together.")
 CSRF_MISMATCH = Forbidden(
     "CSRF token from either the request body or request headers did not match or is missing."
 )
@@ -47,6 +50,27 @@ def find_actor(route: Route, request: Request, caller: Caller) -> Actor | None:
         if token is not None and (route.access in PROTECTED or route.refuses_dead_tokens):
             raise
         return None
+
+
+def find_provisioner(setting_id: str, request: Request, caller: Caller) -> Provisioner:
+    """Return who provisions by these settings, by the token that they say and by nothing else.
+
+    A browser in which somebody is signed in has no business here: what one of the two may do is
+    not done in the name of the other.
+    """
+    found = provisioners.authenticated(setting_id, request.bearer(), caller)
+    cookie = request.cookies.get(SESSION_COOKIE)
+    if cookie and _is_signed_in(cookie, caller):
+        raise MIXED
+    return found
+
+
+def _is_signed_in(cookie: str, caller: Caller) -> bool:
+    try:
+        sessions.by_cookie(cookie, None, caller)
+    except Unauthenticated:
+        return False
+    return True
 
 
 def require(

@@ -1,4 +1,4 @@
-"""One request from its arrival to its answer, in the order the API promises.
+"""One request from its arrival to its answer: the order of refusals, and answers too large.
 
 Path → API version → caller → CSRF → access → identifiers → the endpoint's own work.
 Whatever goes wrong on the way leaves in the envelope.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from http import HTTPStatus
 from typing import Any
@@ -20,7 +21,6 @@ from chalicelib.domain import audit, deadline
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import (
     Blocked,
-    Conflict,
     Forbidden,
     Invalid,
     NotFound,
@@ -31,15 +31,14 @@ from chalicelib.domain.errors import (
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
+from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
-from chalicelib.storage import decisions, operations, pace, reading, rewriting
+from chalicelib.storage import deciding
 from chalicelib.storage.creation import under
-from chalicelib.storage.decisions import Met
-from chalicelib.storage.transaction import Locked, OfAnotherForm
 from chalicelib.tables.creations import Creation
-from chalicelib.web import access, envelope
-from chalicelib.web.envelope import SECOND_FACTOR_PAGE, Answer, Call
+from chalicelib.web import access, envelope, moved, scim
+from chalicelib.web.envelope import SECOND_FACTOR_PAGE, Answer, Call, Form
 from chalicelib.web.query import read_query, refuse_old_version
 from chalicelib.web.reply import Bare, Reply
 from chalicelib.web.request import SUFFIX, Request
@@ -57,10 +56,8 @@ GPGAUTH_HEADERS = {
         "X-GPGAuth-Pubkey, X-GPGAuth-Logout-Url, X-GPGAuth-Version"
     ),
 }
-DECISIONS = 12
-"""How often a request is decided again because what it was decided from has changed: fifty who
-change one thing in the same moment all have their turn."""
 ELSEWHERE = "The answer is large; it lies at the address in Location, for a minute."
+MOST_OF_CONTEXT = 300
 TOO_LONG = "The answer is too long for one response; ask for it in pages with limit and page."
 TOO_MUCH_IN_THE_WAY = "More stands in the way than one response can tell; the lists show it."
 _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
@@ -68,12 +65,15 @@ _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Answer:
     """Answer a request to a known endpoint, or to the page beside it."""
+    if (path := moved.new_path(request)) is not None:  # `/users/login` looks like a user's
+        return _led(request, path)
     if not request.is_json_wanted and route.page is not None:
         return answer(route.page, request, {})
     if request.is_json_wanted and route.is_page:
         return unknown(request)
     started = time.perf_counter()
-    caller = Caller(new_id(), request.source)
+    context = _context(request, parameters)
+    caller = Caller(new_id(), request.source, route.action, context, request.agent)
     call = Call(caller.request_id, request.target, route.action)
     exchange = _Exchange(route, request, parameters, caller)
     with deadline.within(deadline.REQUEST):
@@ -82,7 +82,7 @@ def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Ans
     audit.write(
         "request",
         action=route.action,
-        actor=exchange.actor.id if exchange.actor else None,
+        actor=exchange.asker,
         status=finished.status,
         duration_ms=round((time.perf_counter() - started) * 1000, 1),
         request_id=caller.request_id,
@@ -90,17 +90,37 @@ def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Ans
     return finished
 
 
+def _context(request: Request, parameters: Mapping[str, str]) -> str:
+    """Method and path as they were sent, but for tokens: what is noted of a change."""
+    path = request.target.partition("?")[0]
+    for name, value in parameters.items():
+        if "token" in name:
+            path = path.replace(value.removesuffix(SUFFIX), f"{{{name}}}")
+    return f"{request.method} {path}"[:MOST_OF_CONTEXT]
+
+
 def unknown(request: Request) -> Answer:
     """Answer a request to a path or method that is no endpoint."""
+    if (path := moved.new_path(request)) is not None:
+        return _led(request, path)
     call = Call(new_id(), request.target)
-    return _finished(envelope.refusal(call, NotFound("Not Found")), request, is_first_visit=False)
+    made = scim.form_of(request).refusal(call, NotFound("Not Found"))
+    return _finished(made, request, is_first_visit=False)
+
+
+def _led(request: Request, path: str) -> Answer:
+    """Say where what was asked for is found today."""
+    call = Call(new_id(), request.target)
+    word = envelope.success(call, None, status=HTTPStatus.MOVED_PERMANENTLY)
+    word.headers["Location"] = settings.base_url + path
+    return _finished(word, request, is_first_visit=False)
 
 
 def broken(request: Request) -> Answer:
     """Answer a request that failed outside of any endpoint."""
-    return _finished(
-        envelope.accident(Call(new_id(), request.target)), request, is_first_visit=False
-    )
+    call = Call(new_id(), request.target)
+    audit.untraced_accident(call.id)
+    return _finished(scim.form_of(request).accident(call), request, is_first_visit=False)
 
 
 class _Exchange:
@@ -114,6 +134,14 @@ class _Exchange:
         self.parameters = parameters
         self.caller = caller
         self.actor: Actor | None = None
+        self.provisioner: Provisioner | None = None
+
+    @property
+    def asker(self) -> str | None:
+        """Whose request it is, or in whose name a directory sends it."""
+        if self.provisioner is not None:
+            return self.provisioner.user_id
+        return None if self.actor is None else self.actor.id
 
     def decide(self, call: Call) -> Answer:
         route, request = self.route, self.request
@@ -135,7 +163,11 @@ class _Exchange:
     def is_first_visit(self, result: Answer) -> bool:
         """Whether the answer brings the CSRF cookie: a GET that worked and came without it."""
         is_get = self.request.method == "GET" and result.status < envelope.FIRST_ERROR
-        return is_get and not self.request.cookies.get(access.CSRF_COOKIE)
+        return (
+            is_get
+            and self.route.form.is_enveloped
+            and not self.request.cookies.get(access.CSRF_COOKIE)
+        )
 
     def _require_path(self) -> None:
         if not self.request.is_json_wanted and self.route.path.endswith(SUFFIX):
@@ -151,6 +183,10 @@ class _Exchange:
         if route.no_bearer is not None and self.request.bearer() is not None:
             raise Invalid(route.no_bearer)
         if route.access is Access.PUBLIC:
+            return
+        if route.access is Access.PROVISIONER:
+            setting_id = self.parameters.get(scim.SETTING, "")
+            self.provisioner = access.find_provisioner(setting_id, self.request, self.caller)
             return
         self.actor = access.find_actor(route, self.request, self.caller)
         if not route.before_second_factor:
@@ -173,12 +209,24 @@ class _Exchange:
             arguments["cookies"] = self.request.cookies
         if "require_csrf" in wants:
             arguments["require_csrf"] = lambda: access.require_csrf(self.request)
+        if self.provisioner is not None:
+            return arguments | self._of_directory()
         query = read_query(route.query, self.request.parameters)
         if "query" in wants:
             arguments["query"] = query
         if route.body is not None:
             arguments["body"] = Draft(route.body, self.request.body)
         return arguments
+
+    def _of_directory(self) -> dict[str, Any]:
+        """What a directory sends, of that what the route function names."""
+        offered: dict[str, Callable[[], Any]] = {
+            "provisioner": lambda: self.provisioner,
+            "sent": lambda: self.request.body,
+            "parameters": lambda: self.request.parameters,
+            "versions": lambda: scim.versions_in(self.request),
+        }
+        return {name: offered[name]() for name in offered.keys() & self.route.wants}
 
     def _result(self, arguments: Mapping[str, Any]) -> Any:
         """What the endpoint does; of a repeated request, what was made at first."""
@@ -229,44 +277,15 @@ class _Exchange:
 def _guarded(call: Call, exchange: _Exchange) -> Answer:
     """Decide, again where the data changed meanwhile, and turn what is raised into an answer."""
     try:
-        return _fitting(call, _decided(call, exchange))
+        decided = deciding.decided(partial(exchange.decide, call))
+        return _fitting(call, exchange.route.form, decided)
     except Blocked as error:
-        return _refused(call, _shown(exchange.route, error))
+        return _refused(call, exchange.route.form, _shown(exchange.route, error))
     except Refusal as error:
         return _told(call, exchange, error)
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
         audit.accident(error, request_id=call.id)
-        return envelope.accident(call)
-
-
-def _decided(call: Call, exchange: _Exchange) -> Answer:
-    """Decide until nothing has changed meanwhile, with pauses in which others come to an end.
-
-    Operations that hold what is to be written are ended. However often that is, it ends with
-    the request's deadline.
-    """
-    met: Met = {}
-    for _ in pace.attempts(DECISIONS):
-        try:
-            return _decided_once(call, exchange, met)
-        except Locked as refused:
-            operations.end(refused.locks)
-        except OfAnotherForm as refused:
-            rewriting.rewrite(refused.rows)
-        except Stale:
-            pass
-    raise Conflict(Stale().message)
-
-
-def _decided_once(call: Call, exchange: _Exchange, met: Met) -> Answer:
-    """Decide, and refuse only what is refused by rows that all stood so at one moment."""
-    with decisions.noting(met) as versions:
-        try:
-            return exchange.decide(call)
-        except (Invalid, Forbidden, NotFound):
-            if len(versions) > 1:  # one row alone was read at one moment
-                reading.require_unchanged(versions)
-            raise
+        return exchange.route.form.accident(call)
 
 
 def _shown(route: Route, error: Blocked) -> Refusal:
@@ -299,7 +318,7 @@ def _sent(call: Call, route: Route, reply: Reply) -> Answer:
     return replace(made, status=reply.status)
 
 
-def _fitting(call: Call, made: Answer) -> Answer:
+def _fitting(call: Call, form: Form, made: Answer) -> Answer:
     """The answer, or, when a function cannot send so much, a word on where it lies.
 
     There it lies as a whole, with its header and pagination. See other (303) has clients ask
@@ -307,25 +326,26 @@ def _fitting(call: Call, made: Answer) -> Answer:
     """
     if not _is_too_long(made):
         return made
-    if settings.answer_bucket is None or isinstance(made.body, bytes):
+    has_way = settings.answer_bucket is not None and form.is_enveloped
+    if not has_way or isinstance(made.body, bytes):
         raise Invalid(TOO_LONG)
     address = answers.leave(made.body, envelope.JSON_TYPE)
     word = envelope.success(call, None, status=HTTPStatus.SEE_OTHER, message=ELSEWHERE)
     return replace(word, headers={**made.headers, "Location": address})
 
 
-def _refused(call: Call, error: Refusal) -> Answer:
+def _refused(call: Call, form: Form, error: Refusal) -> Answer:
     """The refusal, or, when it has more to say than can be sent, one that says so.
 
     It never goes through the bucket, which would make a success of it.
     """
-    made = envelope.refusal(call, error)
-    return envelope.refusal(call, Invalid(TOO_MUCH_IN_THE_WAY)) if _is_too_long(made) else made
+    made = form.refusal(call, error)
+    return form.refusal(call, Invalid(TOO_MUCH_IN_THE_WAY)) if _is_too_long(made) else made
 
 
 def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
     """The refusal, as a page where a page was asked for."""
-    made = _refused(call, error)
+    made = _refused(call, exchange.route.form, error)
     if exchange.route.is_page and isinstance(error, SecondFactorMissing):
         back = quote(exchange.request.target, safe="/")
         made.headers["Location"] = f"{settings.base_url}{SECOND_FACTOR_PAGE}?redirect={back}"

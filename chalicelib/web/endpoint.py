@@ -2,7 +2,8 @@
 
 The route function gets what it names as its parameters and nothing else: `actor` (who
 is signed in), `caller`, `body` (a `Draft`, checked when the service asks), `query`,
-`cookies` and what stands in the path; a part of the path whose name ends in `_id` is
+`cookies` and what stands in the path; of SCIM also `provisioner`, `sent` (the body),
+`parameters` (the query string) and `versions`; a part of the path whose name ends in `_id` is
 checked before.
 """
 
@@ -16,6 +17,7 @@ from chalice.app import Blueprint, Response
 from chalicelib.web import dispatch
 from chalicelib.web.request import Request
 from chalicelib.web.route import Route, page_of
+from chalicelib.web.scim import provisioning
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -28,6 +30,8 @@ class Endpoints:
         self.routes: list[Route] = []
         self.pages: list[Route] = []
         """What people's browsers see at paths of its own."""
+        self.scim: list[Route] = []
+        """What directories ask for, in the form of SCIM."""
 
     def get(self, path: str, **declared: Any) -> Callable[[Handler], Handler]:
         return self.route(path, ("GET",), **declared)
@@ -66,6 +70,20 @@ class Endpoints:
                 shown = page_of(handler, method=method, path=path, **declared)
                 self.pages.append(shown)
                 self._serve(shown)
+            return handler
+
+        return decorate
+
+    def provision(
+        self, path: str | None, *methods: str, **declared: Any
+    ) -> Callable[[Handler], Handler]:
+        """Declare what a directory asks for by its own token, below the base of its settings."""
+
+        def decorate(handler: Handler) -> Handler:
+            for method in methods:
+                route = provisioning(handler, method=method, path=path, **declared)
+                self.scim.append(route)
+                self._serve(route)
             return handler
 
         return decorate

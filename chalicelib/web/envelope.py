@@ -1,7 +1,8 @@
-"""The envelope every answer is sent in: a header about the call, and the body."""
+"""The envelope of every answer: which status a refusal has, and the security headers."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
@@ -14,6 +15,7 @@ from chalicelib.domain.errors import (
     Conflict,
     Forbidden,
     Invalid,
+    InvalidAsAWhole,
     NotFound,
     Refusal,
     SecondFactorMissing,
@@ -27,6 +29,7 @@ from chalicelib.domain.ids import named_id
 from chalicelib.settings import settings
 
 SUCCESS = "The operation was successful."
+BROKEN = "An Internal Error Has Occurred."
 UNKNOWN_ACTION = "Error.error"
 FIRST_ERROR = 400
 SECOND_FACTOR_MISSING = "/mfa/verify/error.json"
@@ -80,6 +83,16 @@ class Answer:
     headers: dict[str, HeaderValue] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How an endpoint says what it does not do: in the envelope, or as other software asks it."""
+
+    refusal: Callable[[Call, Refusal], Answer]
+    accident: Callable[[Call], Answer]
+    is_enveloped: bool = True
+    """Whether what it answers is meant for our clients, who know of cookies and of the bucket."""
+
+
 def success(
     call: Call,
     body: Any,
@@ -98,9 +111,10 @@ def failed_stage(call: Call, status: int, message: str, body: Any = None) -> Ans
 
 
 def refusal(call: Call, error: Refusal) -> Answer:
-    status = next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+    status = status_of(error)
     errors = [*error.errors.values()] if error.errors and error.is_list else error.errors
-    answer = _answer(call, status, "error", error.message, errors or "", {})
+    body = None if isinstance(error, InvalidAsAWhole) else errors or ""
+    answer = _answer(call, status, "error", error.message, body, {})
     if isinstance(error, TooMany | Unavailable):
         answer.headers["Retry-After"] = str(error.seconds)
     if isinstance(error, SecondFactorMissing):
@@ -108,15 +122,18 @@ def refusal(call: Call, error: Refusal) -> Answer:
     return answer
 
 
+def status_of(error: Refusal) -> int:
+    return next(_STATUS[kind] for kind in type(error).__mro__ if kind in _STATUS)
+
+
 def accident(call: Call) -> Answer:
     """What a client is told of an error of ours: the request's id and nothing else."""
-    message = "An Internal Error Has Occurred."
-    return _answer(call, HTTPStatus.INTERNAL_SERVER_ERROR, "error", message, "", {})
+    return _answer(call, HTTPStatus.INTERNAL_SERVER_ERROR, "error", BROKEN, "", {})
 
 
 def bare(body: Any) -> Answer:
     """JSON without the envelope, for the documents that other software defines."""
-    return Answer(HTTPStatus.OK, _text(body), {"Content-Type": JSON_TYPE})
+    return Answer(HTTPStatus.OK, text_of(body), {"Content-Type": JSON_TYPE})
 
 
 def size_in_transit(body: str | bytes) -> int:
@@ -139,8 +156,12 @@ def _answer(
         "code": int(status),
         **extra,
     }
-    return Answer(int(status), _text({"header": header, "body": body}), {"Content-Type": JSON_TYPE})
+    text = text_of({"header": header, "body": body})
+    return Answer(int(status), text, {"Content-Type": JSON_TYPE})
 
 
-def _text(value: Any) -> str:
+def text_of(value: Any) -> str:
     return orjson.dumps(value).decode()
+
+
+ENVELOPE = Form(refusal, accident)

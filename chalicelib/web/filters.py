@@ -1,4 +1,4 @@
-"""The kinds of filters an endpoint may offer in its query string."""
+"""Kinds of filters in a query string: which values each takes, how many, and how long."""
 
 from __future__ import annotations
 

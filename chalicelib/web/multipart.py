@@ -1,4 +1,4 @@
-"""Bodies of the type `multipart/form-data` (RFC 7578), read in one pass over the bytes.
+"""Forms with files (`multipart/form-data`, RFC 7578): how many parts are read, and how strictly.
 
 The reader of the standard library is made for mail: it follows nested messages without
 end, undoes transfer encodings a form must not use, and parses headers leniently. A form

@@ -1,4 +1,4 @@
-"""What a client sent, as plain values: JSON and form bodies, and the Cookie header."""
+"""Which types of bodies are read, how many fields they may have; and the Cookie header."""
 
 from __future__ import annotations
 
@@ -62,6 +62,7 @@ def _multipart(raw: bytes, options: Mapping[str, str]) -> Any:
 
 _READERS: Mapping[str, Callable[[bytes, Mapping[str, str]], Any]] = {
     "application/json": _json,
+    "application/scim+json": _json,
     "application/x-www-form-urlencoded": _form,
     "multipart/form-data": _multipart,
 }

@@ -1,4 +1,4 @@
-"""The query string of an endpoint: what it may say, and what it says.
+"""Query strings: what is taken, refused and passed over; orders, pages and their limits.
 
     OPTIONS = Options(
         contains=frozenset({"permission", "permissions", "permissions.group"}),

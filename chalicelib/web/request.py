@@ -1,4 +1,4 @@
-"""A request as the gateway hands it over, with only what we believe of it."""
+"""What is believed of a request as it comes: how large a body may be, and which headers count."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ LARGEST_FORM = LARGEST_UPLOAD + 500_000
 """The same of a form with a file, which the platform cuts at 4.5 MB, as it makes base64 of it."""
 SUFFIX = ".json"
 LONGEST_IDEMPOTENCY_KEY = 255
+LONGEST_AGENT = 300
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,10 @@ class Request:
     @property
     def source(self) -> str:
         return str(self.event["requestContext"].get("identity", {}).get("sourceIp", ""))
+
+    @property
+    def agent(self) -> str:
+        return self.headers.get("user-agent", "")[:LONGEST_AGENT]
 
     @property
     def target(self) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.errors import Refusal
+from chalicelib.web.envelope import ENVELOPE, Form
 from chalicelib.web.query import Options
 from chalicelib.web.request import SUFFIX
 
@@ -77,9 +78,14 @@ class Route:
     a client renews its token when it is refused."""
     no_bearer: str | None = None
     """Said to who brings an access token where only cookies count."""
+    form: Form = ENVELOPE
+    """How it says what it does not do."""
     page: Route | None = None
     """What who does not ask for JSON gets at the path without its suffix; else they are refused."""
     is_page: bool = False
+    is_known_bare: bool = True
+    """Whether the path is known without its suffix too, to refuse it in the same words: each
+    place of the tree of paths counts against what the gateway bounds."""
     refused: Callable[[Refusal, Mapping[str, str]], Any] | None = None
     """How a page tells why what was sent is refused; it gets the cookies."""
 
@@ -107,12 +113,12 @@ class Route:
     def gateway_paths(self) -> tuple[str, ...]:
         """The paths as API Gateway takes them: a parameter fills a whole segment.
 
-        A path that ends in a word is known with and without its suffix.
+        A path that ends in a word is known with and, mostly, without its suffix.
         """
         bare = self.path.removesuffix(SUFFIX)
         if self.ends_in_parameter or not self.path.endswith(SUFFIX):
             return (bare,)
-        return (self.path, bare)
+        return (self.path, bare) if self.is_known_bare else (self.path,)
 
 
 def page_of(handler: Callable[..., Any], **declared: Any) -> Route:

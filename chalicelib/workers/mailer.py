@@ -1,19 +1,25 @@
-"""The mailer as a function of its own, called by the outbox's stream with each row that is new.
+"""By which way each mail leaves: SES, or a server of the organisation's own; its link leads to us.
 
-Who looks after the tenant may call it too: with nothing in the event it sends what is left.
+The mailer is a function of its own, called by the outbox's stream with each row that is new. Who
+looks after the tenant may call it too: with nothing in the event it sends what is left.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import closing
 from typing import Any
 
 from chalicelib.domain import deadline
-from chalicelib.post.ses import PATIENCE, NotSent, Ses
-from chalicelib.services.operator import mails
+from chalicelib.domain.notices import Event
+from chalicelib.post.relay import Relay
+from chalicelib.post.sending import Carrier, NotSent
+from chalicelib.post.ses import PATIENCE, Ses
+from chalicelib.services.operator import mail_relay, mails
+from chalicelib.services.operator.notices import Letter
 from chalicelib.settings import settings
-from chalicelib.tables.outbox import Mail
+from chalicelib.tables.settings import Setting, value_of
 from chalicelib.views.mails import render
 
 _OURS = re.compile(re.escape(settings.base_url) + "/[!-~]*")
@@ -32,33 +38,86 @@ def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
 
     Without records, send whatever waits, also what was refused: its cause may be mended by now.
     """
+    with closing(_Post(ses)) as post:
 
-    def send(mail: Mail) -> None:
-        _send(mail, ses)
+        def send(letter: Letter) -> None:
+            _send(letter, post)
 
-    if "Records" not in event:
-        return _send_what_is_left(send)
-    records = [record["dynamodb"] for record in event["Records"]]
-    failed = [each for each in records if not _delivered(each["Keys"]["id"]["S"], send)]
+        if "Records" not in event:
+            return _send_what_is_left(send)
+        records = [record["dynamodb"] for record in event["Records"]]
+        done = _done([each["Keys"]["id"]["S"] for each in records], send)
+    failed = [each for each in records if each["Keys"]["id"]["S"] not in done]
     return {"batchItemFailures": [{"itemIdentifier": each["SequenceNumber"]} for each in failed]}
 
 
+class _Post:
+    """By whom mails leave: a server of the organisation's own where one is named, else SES.
+
+    The connection to a server is kept for the mails of one call.
+    """
+
+    def __init__(self, ses: Carrier) -> None:
+        self._ses = ses
+        self._relay: Relay | None = None
+        self._named: Mapping[str, Any] = {}
+
+    def carriers(self, letter: Letter) -> Sequence[Carrier]:
+        """Who is asked to carry a mail, one after the other as long as it is not taken.
+
+        That another server was named is told by SES first: the new one may be of somebody who
+        would not let that mail through.
+        """
+        if letter.relay is None:
+            return [self._ses]
+        relay = self._connected(letter.relay)
+        return [self._ses, relay] if letter.template == Event.SMTP_SETTINGS_SAVED else [relay]
+
+    def close(self) -> None:
+        if self._relay is not None:
+            self._relay.close()
+
+    def _connected(self, row: Setting) -> Relay:
+        if self._relay is None or value_of(row) != self._named:
+            self.close()
+            self._relay, self._named = Relay(mail_relay.named_by(row)), value_of(row)
+        return self._relay
+
+
 def _send_what_is_left(send: mails.Send) -> dict[str, int]:
-    for mail_id in mails.waiting():
-        _delivered(mail_id, send)
+    _done(mails.waiting(), send)
     return {"waiting": len(mails.waiting())}
 
 
-def _delivered(mail_id: str, send: mails.Send) -> bool:
-    """Deliver a mail, unless it would come too late to be marked as sent."""
-    return deadline.allows(LONGEST_MAIL) and mails.deliver(mail_id, send)
+def _done(mail_ids: Sequence[str], send: mails.Send) -> set[str]:
+    """Deliver mails, several of a kind by one; return those that are done with."""
+    bundles = mails.bundled(mail_ids)
+    return {mail_id for each in bundles if _delivered(each, send) for mail_id in each}
 
 
-def _send(mail: Mail, ses: Ses) -> None:
+def _delivered(mail_ids: Sequence[str], send: mails.Send) -> bool:
+    """Deliver a mail or a digest, unless it would come too late to be marked as sent."""
+    if not deadline.allows(LONGEST_MAIL):
+        return False
+    if len(mail_ids) > 1:
+        return mails.deliver_digest(mail_ids, send)
+    return mails.deliver(mail_ids[0], send)
+
+
+def _send(letter: Letter, post: _Post) -> None:
     try:
-        rendered = render(mail.template, mail.params.attribute_values)
+        rendered = render(letter.template, letter.params, letter.locale)
     except LookupError:  # of a release that came later and was taken back
         raise NotSent("UnknownTemplate", may_pass_later=False) from None
     if not _OURS.fullmatch(rendered.link):
         raise NotSent("ForeignLink", may_pass_later=False)  # we lead nobody elsewhere
-    ses.send(mail.recipient, rendered.subject, rendered.text)
+    *others, last = post.carriers(letter)
+    for carrier in others:
+        try:
+            carrier.send(letter.address, rendered.subject, rendered.text, rendered.html)
+        except NotSent as failure:
+            if failure.may_have_left:
+                raise
+        else:
+            return
+    last.send(letter.address, rendered.subject, rendered.text, rendered.html)

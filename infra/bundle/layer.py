@@ -16,9 +16,11 @@ from infra.bundle.symbols import blank
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements.txt"
+HASHED = ROOT / "requirements-layer.txt"
+"""The same, each with the hash of the one file that the layer is made from (`hashes.py`)."""
 INSIDE = "python/"
 """Where Lambda looks for modules in a layer."""
-SERVICES = ("dynamodb", "s3", "secretsmanager", "sesv2")
+SERVICES = ("codedeploy", "dynamodb", "lambda", "s3", "secretsmanager", "sesv2")
 """Services of AWS the functions call; botocore describes 400 more."""
 PLATFORMS = (f"manylinux_2_28_{ARCHITECTURE}", f"manylinux_2_17_{ARCHITECTURE}")
 """What the runtime's Linux can load."""
@@ -42,7 +44,7 @@ Pillow is linked with stays, TIFF too."""
 
 def gather(folder: Path) -> None:
     """Put into an empty folder what the layer consists of."""
-    _install(folder)
+    install(folder)
     _add_runtime_of_chalice(folder)
     for path in list(_superfluous(folder)):
         _remove(path)
@@ -61,18 +63,22 @@ def _superfluous(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _install(folder: Path) -> None:
-    """Let pip fetch what fits the functions, whatever machine this is."""
+def install(folder: Path, hashed: Path = HASHED) -> None:
+    """Let pip fetch what fits the functions, whatever machine this is, and compare it first."""
+    options = ["--quiet", "--no-compile", "--require-hashes", f"--requirement={hashed}"]
+    subprocess.run([*fetching(folder), *options], check=True)  # noqa: S603  nothing from outside
+
+
+def fetching(folder: Path) -> list[str]:
+    """The beginning of what pip is told: to take what fits the functions."""
     python = RUNTIME.removeprefix("python")
     platforms = [f"--platform={platform}" for platform in PLATFORMS]
-    command = [
-        *(sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"),
-        *("--no-deps", "--no-compile", f"--target={folder}", f"--python-version={python}"),
+    return [
+        *(sys.executable, "-m", "pip", "install", "--disable-pip-version-check"),
+        *("--no-deps", f"--target={folder}", f"--python-version={python}"),
         *(*platforms, "--implementation=cp", f"--abi=cp{python.replace('.', '')}"),
         *("--abi=abi3", "--abi=none", "--only-binary=:all:", f"--no-binary={WITHOUT_WHEEL}"),
-        f"--requirement={REQUIREMENTS}",
     ]
-    subprocess.run(command, check=True)  # noqa: S603  nothing of it comes from outside
 
 
 def _add_runtime_of_chalice(folder: Path) -> None:

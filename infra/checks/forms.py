@@ -6,8 +6,9 @@ one writes the old one has to read, and what the old one has written the new one
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from chalicelib.tables import catalogue
 
@@ -17,6 +18,9 @@ that is written, and the highest that is read."""
 
 FILE = "forms.json"
 """What a build says of itself, beside its templates."""
+
+
+_THREE = re.compile("[0-9]+ [0-9]+ [0-9]+")
 
 
 class _Known(NamedTuple):
@@ -30,6 +34,13 @@ def manifest() -> dict[str, str]:
     forms = {table.bare_name(): table.forms for table in catalogue.tables()}
     known = {name: _Known(each.lowest, each.written, each.highest) for name, each in forms.items()}
     return {name: " ".join(map(str, each)) for name, each in known.items() if each != _Known()}
+
+
+def is_manifest(read: Any) -> TypeGuard[Manifest]:
+    """Whether what was read is what a build says of itself."""
+    return isinstance(read, dict) and all(
+        isinstance(each, str) and _THREE.fullmatch(each) for each in read.values()
+    )
 
 
 def refusals(before: Manifest, after: Manifest) -> list[str]:

@@ -9,15 +9,21 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib import settings
-from chalicelib.endpoint_groups import GROUPS, WORKERS
+from chalicelib.domain.metrics import Metric
+from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup
 from infra.bundle.runtime import RUNTIME
 from infra.checks.reading import named, of_kind, texts
 from infra.template.elements import Json
+from infra.template.functions import PROBER
 
 _READ = re.compile(r'env\.get\("([A-Z_]+)"')
 _KNOWN = frozenset(_READ.findall(Path(settings.__file__).read_text(encoding="utf-8")))
 """The variables `chalicelib/settings.py` reads."""
+_BY_NAME = {group.name: group for group in (*GROUPS, *WORKERS)}
 _PLAIN = re.compile(r"[a-z_]{1,40}")
+_SHIFT = "CodeDeployLambdaAliasUpdate"
+_GRADUAL = {"CodeDeployDefault.LambdaCanary10Percent5Minutes"}
+_LEAD_BACK = {"Errors", str(Metric.ACCIDENTS), "Duration"}
 _SECRET = re.compile(r"PRIVATE KEY|-----BEGIN|\{\{resolve:|[A-Za-z0-9+/=_]{60,}")
 
 
@@ -41,6 +47,27 @@ def settings_are_those_the_code_reads(template: Json) -> Iterator[str]:
     for name, each in of_kind(template, "Lambda::Function"):
         for variable in sorted(each["Environment"]["Variables"].keys() - _KNOWN):
             yield f"{name} is told {variable}, which nothing reads."
+
+
+def settings_are_told(template: Json) -> Iterator[str]:
+    """What a function is not told it takes from a default, which is that of one machine."""
+    for name, each in of_kind(template, "Lambda::Function"):
+        group = _BY_NAME.get(each["FunctionName"]["Fn::Sub"].rpartition("}-")[2])
+        wanted = set() if group is None else _wanted(group)
+        for variable in sorted(wanted - each["Environment"]["Variables"].keys()):
+            yield f"{name} is not told {variable}."
+
+
+def _wanted(group: EndpointGroup) -> set[str]:
+    return {
+        *("BASE_URL", "DIALECT", "SUPPORT_ADDRESS", "MAIL_SENDER", "TABLE_PREFIX"),
+        *(("ENDPOINT_GROUP",) if group in GROUPS else ()),
+        *(("READING_DAYS",) if group.keeps_readings else ()),
+        *(("LOG_EXPORT", "EXPORT_BUCKET") if group.exports_logs else ()),
+        *(("AVATAR_BUCKET",) if group.avatars else ()),
+        *(("ANSWER_BUCKET",) if group.leaves_answers else ()),
+        *(f"{key.upper()}_SECRET" for key in group.private_keys),
+    }
 
 
 def no_secret_is_told(template: Json) -> Iterator[str]:
@@ -71,6 +98,35 @@ def releases_go_back(template: Json) -> Iterator[str]:
         is_worker = name.removesuffix("Alias").lower() in {each.name for each in WORKERS}
         if groups and not is_worker and not named(policy) & groups.keys():
             yield f"{name} is released at once."
+
+
+def aliases_lead_to_versions(template: Json) -> Iterator[str]:
+    """What is released is a version: the newest code is what nobody has tried."""
+    versions = {
+        name: named(each["FunctionName"]) for name, each in of_kind(template, "Lambda::Version")
+    }
+    for name, each in of_kind(template, "Lambda::Alias"):
+        [function] = named(each["FunctionName"])
+        version = each.get("FunctionVersion")
+        leads = [versions.get(one, set()) for one in named(version)]
+        if leads != [{function}]:
+            yield f"{name} leads to {version}, and to no version of {function}."
+
+
+def releases_are_gradual(template: Json) -> Iterator[str]:
+    """A tenth of the requests first, and what rings of the function leads them back."""
+    alarms = dict(of_kind(template, "CloudWatch::Alarm"))
+    for name, _ in of_kind(template, "Lambda::Alias"):
+        shift = template["Resources"][name].get("UpdatePolicy", {}).get(_SHIFT)
+        if shift is not None and named(shift.get("BeforeAllowTrafficHook")) != {PROBER}:
+            yield f"{name} is released without being asked first."
+    for name, each in of_kind(template, "CodeDeploy::DeploymentGroup"):
+        if each.get("DeploymentConfigName") not in _GRADUAL:
+            yield f"{name}: all requests go to a release at once."
+        rings = named(each.get("AlarmConfiguration", {}).get("Alarms"))
+        heard = {alarms[alarm].get("MetricName") for alarm in rings & alarms.keys()}
+        for metric in sorted(_LEAD_BACK - heard):
+            yield f"{name}: {metric} lead no release back."
 
 
 def _is_no_secret(value: Any) -> bool:

@@ -9,14 +9,14 @@ from typing import Any
 from chalicelib.endpoint_groups import CATCH_ALL
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.checks.reading import named, of_kind, only
-from infra.endpoints import every_endpoint, every_page
+from infra.endpoints import everything
 from infra.template.elements import Json
 
 METHODS = {"get", "head", "post", "put", "patch", "delete"}
 ANYWHERE = {"/", "/{proxy+}"}
 _SEEN_BY_LOGS = {
     *("requestId", "identity.sourceIp", "httpMethod", "resourcePath", "status"),
-    *("responseLatency", "responseLength", "integration.status"),
+    *("responseLatency", "responseLength", "integration.status", "error.responseType"),
 }
 _INTEGRATION = "x-amazon-apigateway-integration"
 
@@ -57,13 +57,21 @@ def functions_may_be_called(template: Json) -> Iterator[str]:
             yield f"{name} lets others call than who it is for."
 
 
+def names_are_reached_by_tls(template: Json) -> Iterator[str]:
+    for name, each in of_kind(template, "ApiGateway::DomainName"):
+        if each.get("SecurityPolicy") != "TLS_1_2":
+            yield f"{name} is reached by a TLS that is too old."
+
+
 def bodies_stay_unseen(template: Json) -> Iterator[str]:
     stage = only(template, "ApiGateway::Stage")
     for each in stage.get("MethodSettings", []):
         if each.get("DataTraceEnabled") is not False:
             yield f"Bodies of {each.get('HttpMethod')} {each.get('ResourcePath')} are logged."
-    if not stage.get("TracingEnabled"):
-        yield "Requests are not traced."
+        if each.get("LoggingLevel") != "OFF":
+            yield "The gateway logs its own work, to a group that nothing encrypts or ends."
+    if stage.get("TracingEnabled") is not False:
+        yield "Traces of the stage hold addresses, and so the tokens of links."
     log = stage.get("AccessLogSetting", {})
     if not log.get("DestinationArn"):
         yield "There is no access log."
@@ -82,7 +90,7 @@ def requests_are_bounded(template: Json) -> Iterator[str]:
     usual = bounds.get(("*", "/*"))
     if not usual:
         yield "Requests are not throttled."
-    for served in (*every_endpoint(), *every_page()):
+    for served in everything():
         if "Login.loginPost" in served.route.action:
             for path in served.route.gateway_paths():
                 bound = bounds.get((served.route.method, "/" + path.replace("/", "~1")))
@@ -109,7 +117,7 @@ def _wanted() -> dict[tuple[str, str], str]:
     """The group of each path and method that is a route."""
     return {
         (path, served.route.method.lower()): served.group.name
-        for served in (*every_endpoint(), *every_page())
+        for served in everything()
         for path in served.route.gateway_paths()
     }
 

@@ -13,7 +13,7 @@ from typing import Any
 from infra.checks.reading import of_kind, only
 from infra.template.elements import Json
 
-CELL = 60
+CELL = 50
 """Tenants of a cell at most; premium tenants have an account of their own."""
 LONGEST_ARN = 140
 """Characters of the name of anything of ours."""

@@ -42,7 +42,10 @@ def _misshapen(declared: Json, table: Any) -> Iterator[str]:
     ]
     if sorted(indexes) != sorted(index_names(table)):
         yield f"the indexes {indexes}"
-    expires = declared.get("TimeToLiveSpecification", {}).get("AttributeName")
+    expiry = declared.get("TimeToLiveSpecification", {})
+    if expiry and expiry.get("Enabled") is not True:
+        yield "rows that stay when they have expired"
+    expires = expiry.get("AttributeName")
     if expires != ("expires" if "expires" in table.get_attributes() else None):
         yield f"rows that expire by {expires}"
 
@@ -93,6 +96,12 @@ def buckets_are_closed(template: Json) -> Iterator[str]:
         closed = each.get("PublicAccessBlockConfiguration", {})
         if list(closed.values()) != [True] * 4:
             yield f"{name} may be opened to everybody."
+
+
+def objects_can_be_had_back(template: Json) -> Iterator[str]:
+    for name, each in of_kind(template, "S3::Bucket"):
+        if each.get("VersioningConfiguration") != {"Status": "Enabled"}:
+            yield f"{name} forgets what is written over."
 
 
 def _protections(template: Json) -> list[Any]:

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup, Right
 from infra.checks.reading import as_list, named, of_kind
 from infra.template.elements import Json
+from infra.template.network import INTERFACES
+from infra.template.stores import SECRET_OF
 from infra.template.streams import READING
 from infra.template.tables import our_tables
 
@@ -16,6 +18,7 @@ _BY_NAME = {group.name: group for group in (*GROUPS, *WORKERS)}
 _EVERYWHERE = {"xray"}
 """Services without resources that could be named."""
 _THROUGH_OTHERS = "kms"
+_INTERFACES = {f"ec2:{action}" for action in INTERFACES}
 _WRITES_SECRETS = re.compile("Put|Update|Delete|Rotate")
 Allowed = tuple[str, str]
 """An action, and the logical name of what it is allowed on."""
@@ -82,7 +85,7 @@ def keys_are_read_by_few(template: Json) -> Iterator[str]:
     secrets = {name for name, _ in of_kind(template, "SecretsManager::Secret")}
     for group, statements in functions(template):
         read = {name for _, name in allowed_by(statements)} & secrets
-        if read != (secrets if group.holds_private_keys else set()):
+        if read != {SECRET_OF[key] for key in group.private_keys}:
             yield f"{group.name} may read {', '.join(sorted(read)) or 'no private key'}."
         actions = {action for action, name in allowed_by(statements) if name in secrets}
         if any(_WRITES_SECRETS.search(each) for each in actions) and not group.makes_private_keys:
@@ -100,12 +103,37 @@ def _services(group: EndpointGroup) -> set[str]:
     return {
         *("logs", "xray"),
         *(("dynamodb",) if group.reads or group.writes or group.scans else ()),
-        *(("s3",) if group.avatars or group.leaves_answers else ()),
-        *(("secretsmanager",) if group.holds_private_keys else ()),
+        *(("s3",) if group.avatars or group.leaves_answers or group.exports_logs else ()),
+        *(("secretsmanager",) if group.private_keys else ()),
         *(("sqs",) if group.is_scheduled or group.follows else ()),
         *(("ses",) if group.sends_mails else ()),
-        *(("kms",) if group.reads or group.avatars or group.holds_private_keys else ()),
+        *(("lambda", "codedeploy") if group.asks_versions else ()),
+        *(("kms",) if group.reads or group.avatars or group.private_keys else ()),
+        *(("kms",) if group.is_scheduled else ()),
     }
+
+
+def networks_are_of_who_asks(template: Json) -> Iterator[str]:
+    """Only what asks a directory is in the company's network, and a function does nothing there."""
+    asking = {
+        (each["FunctionName"]["Fn::Sub"].rpartition("}-")[2], *named(each["Role"]))
+        for _, each in of_kind(template, "Lambda::Function")
+        if "VpcConfig" in each
+    }
+    for name, _ in sorted(asking):
+        if not _BY_NAME[name].asks_directory:
+            yield f"{name} is in the company's network, and asks no directory."
+    missing = {each.name for each in _BY_NAME.values() if each.asks_directory}
+    for name in sorted(missing - {name for name, _ in asking}):
+        yield f"{name} asks a directory, and is in no network that leads to it."
+    for name, policy in of_kind(template, "IAM::Policy"):
+        if not named(policy["Roles"]) <= {role for _, role in asking}:
+            yield f"{name} gives rights to roles, beside their own."
+        effects = {"Allow": set[str](), "Deny": set[str]()}
+        for statement in policy["PolicyDocument"]["Statement"]:
+            effects[statement["Effect"]] |= set(as_list(statement["Action"]))
+        if not effects["Allow"] <= effects["Deny"] & _INTERFACES:
+            yield f"{name} allows what a function in a network does not need."
 
 
 def functions(template: Json) -> Iterator[tuple[EndpointGroup, list[Json]]]:

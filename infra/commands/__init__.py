@@ -1,1 +1,1 @@
-"""The commands of `python -m infra`, a module of each name."""
+"""The commands of `keyhaven`, a module each; `command_line/tree.py` says where each stands."""

@@ -11,6 +11,7 @@ from infra.bundle.bundle import CannotBuild
 from infra.checks.forms import FILE, manifest
 from infra.checks.lint import linted
 from infra.checks.stacks import write
+from infra.commands import options as given
 
 DETAILS = """\
 Writes code.zip, layer.zip, platform.json and a template for each tier of tenants. Needs PyPI
@@ -21,7 +22,10 @@ that is not as it must be is not kept.
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--folder", type=Path, default=Path("build"), help="where to write (default: build)"
+        *("--folder",),
+        type=Path,
+        default=given.FOLDER,
+        help="where to write (default: build/ in the project's folder)",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="say what would be written, and write nothing"
@@ -33,6 +37,7 @@ def run(options: argparse.Namespace) -> None:
     if options.dry_run:
         print(f"Would write code.zip, layer.zip and the templates into {folder}/.")
         return
+    folder.mkdir(parents=True, exist_ok=True)
     print("Building code and layer …", flush=True)
     made = bundle.build(folder)
     for archive in ("code.zip", "layer.zip"):

@@ -19,18 +19,25 @@ to be checked. With a TENANT it asks the account how much is stored; otherwise i
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tenant", metavar="TENANT", nargs="?", type=given.tenant_id)
-    parser.add_argument("--tier", choices=sorted(TIERS), default="standard")
+    parser.add_argument(
+        *("--tier",),
+        choices=sorted(TIERS),
+        default="standard",
+        help="the tier, without a TENANT: standard, unless it is given",
+    )
     given.of_account(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     if options.tenant is None:
-        items = costs.idle(TIERS[options.tier])
+        tier = options.tier
+        items = costs.idle(TIERS[tier])
     else:
         account = given.account(options)
         entry = Registry(account).fetch(options.tenant)
-        items = costs.idle(TIERS[entry.tier], _stored_gb(account, entry.tenant))
-    print("A month in which nobody asks anything, in US dollars:")
+        tier = entry.tier
+        items = costs.idle(TIERS[tier], _stored_gb(account, entry.tenant))
+    print(f"A month in which nobody asks anything, of the tier {tier}, in US dollars:")
     for item in items:
         print(f"{item.dollars:10.2f}  {item.what}")
     print(f"{sum(item.dollars for item in items):10.2f}  together")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from infra.commands import options as given
-from infra.operate import cells, releasing
+from infra.operate import builds, cells, releasing, settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.steps import Step, carry_out
+from infra.operate.registry import Registry
+from infra.operate.steps import Failed, Step, carry_out
+from infra.template.parameters import platform_parameters
 
 DETAILS = """\
 Without a TENANT: creates or updates what the cell's tenants share, and uploads the code and the
@@ -36,15 +39,38 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
+    wanted = _of_cell(options) if options.tenant is None else _of_any_tenant(options)
     account, build = given.account(options), given.build(options)
     if options.tenant is None:
-        steps = cells.steps(account, build, _of_cell(options))
+        steps = cells.steps(account, build, wanted)
+        if options.dry_run:
+            print(_told(account, build, wanted), flush=True)
     else:
-        steps = [_of_tenant(account, build, options)]
-    carry_out(steps, again="python -m infra deploy …, as before", dry_run=options.dry_run)
+        steps = [_of_tenant(account, build, options, wanted)]
+    carry_out(steps, again="keyhaven infra deploy …, as before", dry_run=options.dry_run)
 
 
 def _of_cell(options: argparse.Namespace) -> dict[str, str]:
+    if options.set:
+        raise Failed("--set is of a tenant: name it.")
+    values = _cell_values(options)
+    settings.require_valid(platform_parameters(), values, "of a cell")
+    if ("Domain" in values) != ("HostedZone" in values):
+        raise Failed("--domain and --zone go together: the certificate is proven in the zone.")
+    return values
+
+
+def _told(account: Account, build: Build, wanted: Mapping[str, str]) -> str:
+    """What nobody has been asked about, for who looks for a slip."""
+    values = ", ".join(f"{name}={value}" for name, value in wanted.items())
+    bundle = build.bundle
+    return (
+        f"The cell in {account.region}, with {values or 'the parameters that it has'}; "
+        f"code {bundle.code_digest}, layer {bundle.layer_digest}."
+    )
+
+
+def _cell_values(options: argparse.Namespace) -> dict[str, str]:
     values = {
         "AlarmAddress": options.alarm_address,
         "Domain": options.domain,
@@ -54,8 +80,10 @@ def _of_cell(options: argparse.Namespace) -> dict[str, str]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _of_tenant(account: Account, build: Build, options: argparse.Namespace) -> Step:
-    changes = given.settings(options.set)
+def _of_tenant(
+    account: Account, build: Build, options: argparse.Namespace, wanted: Mapping[str, str]
+) -> Step:
+    changes = _settings(account, options.tenant, wanted)
 
     def bring() -> str:
         return releasing.bring(
@@ -69,3 +97,21 @@ def _of_tenant(account: Account, build: Build, options: argparse.Namespace) -> S
 
     told = ", ".join(sorted(changes))
     return Step(f"bring the build to {options.tenant}{' with ' + told if told else ''}", bring)
+
+
+def _of_any_tenant(options: argparse.Namespace) -> dict[str, str]:
+    """What is given, checked as far as nobody need be asked."""
+    if _cell_values(options):
+        raise Failed("--alarm-address, --domain, --zone and --other-vault are of a cell.")
+    wanted = given.settings(options.set)
+    settings.require_possible(wanted)
+    return wanted
+
+
+def _settings(account: Account, tenant: str, wanted: Mapping[str, str]) -> dict[str, str]:
+    """All that is given is checked, also where nothing is to be done."""
+    entry = Registry(account).fetch(tenant)
+    changes = settings.of_tenant(entry, wanted)
+    if name := changes.get("DomainName"):
+        settings.require_covered(name, builds.platform_outputs(account))
+    return changes

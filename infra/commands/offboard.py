@@ -35,5 +35,5 @@ def run(options: argparse.Namespace) -> None:
         steps = offboarding.destroy(account, entry, instead=options.instead)
     else:
         steps = offboarding.leave(account, entry, options.export_to, instead=options.instead)
-    again = f"python -m infra offboard {options.tenant} …, as before"
+    again = f"keyhaven infra offboard {options.tenant} …, as before"
     carry_out(steps, again=again, dry_run=options.dry_run)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 
 from infra.commands import options as given
 from infra.operate import builds, onboarding
 from infra.operate.account import Account
 from infra.operate.onboarding import Administrator
 from infra.operate.registry import Entry
-from infra.operate.steps import carry_out
+from infra.operate.steps import Failed, carry_out
 from infra.template.tiers import TIERS
 
 DETAILS = """\
@@ -24,14 +25,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--admin", required=True, help="the first administrator's e-mail address")
     parser.add_argument("--first-name", required=True)
     parser.add_argument("--last-name", required=True)
-    parser.add_argument("--tier", choices=sorted(TIERS), default="standard")
+    parser.add_argument(
+        *("--tier",),
+        choices=sorted(TIERS),
+        default="standard",
+        help="its tier: standard, unless it is given",
+    )
     parser.add_argument(
         "--domain", help="the tenant's own name; without it, API Gateway gives it one"
     )
     parser.add_argument(
+        *("--own-record",),
+        action="store_true",
+        help="you make the record of the tenant's own name; without it, the stack does",
+    )
+    parser.add_argument(
         "--base-url", help="where people find it, if that is neither of these; without a slash"
     )
-    parser.add_argument("--dialect", choices=("specification", "clients"), default="clients")
+    parser.add_argument(
+        *("--dialect",),
+        choices=("specification", "clients"),
+        default="clients",
+        help="how its API speaks: clients, unless it is given",
+    )
     parser.add_argument("--support", default="", help="where people of the tenant ask for help")
     parser.add_argument(
         "--mail-sender", default="", help="the address its mails come from, verified in SES"
@@ -39,35 +55,54 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--own", action="store_true", help="our own tenant: releases reach it before others"
     )
-    parser.add_argument("--removable", action="store_true", help="of a trial: it will be removed")
+    parser.add_argument(
+        "--removable", action="store_true", help="of --tier trial: it will be removed"
+    )
     given.of_change(parser)
     given.of_build(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    account, build = given.account(options), given.build(options)
-    entry = _entry(account, options)
-    onboarding.require_fits(entry, builds.platform_outputs(account))
+    if options.own_record and not options.domain:
+        raise Failed("--own-record is of a name: give --domain.")
+    if options.removable and not TIERS[options.tier].may_be_removable:
+        raise Failed("--removable is of a trial: give --tier trial, or leave it out.")
     administrator = Administrator(options.admin, options.first_name, options.last_name)
+    onboarding.require_valid(options.tier, _parameters(options, None), administrator)
+    account = given.account(options)
+    onboarding.require_short(options.tenant, account.region)
+    build = given.build(options)
+    if options.dry_run:
+        print("What is given is right. The account is asked for the rest.", flush=True)
+    platform = builds.platform_outputs(account)
+    entry = _entry(account, options, platform)
+    onboarding.require_fits(account, entry, platform)
     steps = onboarding.steps(account, build, entry, administrator)
-    again = f"python -m infra onboard {options.tenant} …, as before"
+    again = f"keyhaven infra onboard {options.tenant} …, as before"
     carry_out(steps, again=again, dry_run=options.dry_run)
 
 
-def _entry(account: Account, options: argparse.Namespace) -> Entry:
-    name = options.domain
-    address = options.base_url or (f"https://{name}" if name else None)
+def _entry(account: Account, options: argparse.Namespace, platform: Mapping[str, str]) -> Entry:
+    zone = platform.get("HostedZone") if options.domain and not options.own_record else None
     return Entry(
         tenant=options.tenant,
         cell=account.cell,
         tier=options.tier,
         is_own=options.own,
-        parameters={
-            "Dialect": options.dialect,
-            "SupportAddress": options.support,
-            **({"MailSender": options.mail_sender} if options.mail_sender else {}),
-            **({"DomainName": name} if name else {}),
-            **({"BaseUrl": address} if address else {}),
-            **({"Removable": "yes"} if options.removable else {}),
-        },
+        parameters=_parameters(options, zone),
     )
+
+
+def _parameters(options: argparse.Namespace, zone: str | None) -> dict[str, str]:
+    name = options.domain
+    address = options.base_url or (f"https://{name}" if name else None)
+    return {
+        "Dialect": options.dialect,
+        "SupportAddress": options.support,
+        **({"MailSender": options.mail_sender} if options.mail_sender else {}),
+        "BucketNamedByRegion": "yes",
+        **({"DomainName": name} if name else {}),
+        **({"HostedZone": zone} if zone else {}),
+        **({"BaseUrl": address} if address else {}),
+        **({"Removable": "yes"} if options.removable else {}),
+    }

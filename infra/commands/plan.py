@@ -5,17 +5,22 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
+from infra.checks import replacements
 from infra.checks.differences import differences
 from infra.commands import options as given
 from infra.operate import builds, releasing
 from infra.operate.registry import Registry
 from infra.operate.steps import Failed
+from infra.template.elements import Json
 from infra.template.tiers import TIERS
 
 DETAILS = """\
 With a TENANT: asks CloudFormation, by a change set that is not carried out. Without an account:
-`plan --against FOLDER` compares the templates of two builds. Changes nothing either way.
+`plan --against FOLDER` compares two builds, of the cell and of a tenant. Changes nothing either
+way, and refuses what would replace or leave a table, a key, a bucket or a secret, as `deploy` and
+`release` do.
 """
 
 
@@ -23,7 +28,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tenant", metavar="TENANT", nargs="?", type=given.tenant_id)
     parser.add_argument("--against", type=Path, help="the folder of an earlier build")
     parser.add_argument(
-        "--tier", choices=sorted(TIERS), default="standard", help="whose template to compare"
+        "--tier",
+        choices=sorted(TIERS),
+        default="standard",
+        help="whose template --against compares: standard, unless it is given",
     )
     given.of_account(parser)
     given.of_build(parser)
@@ -31,21 +39,50 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     if (options.tenant is None) == (options.against is None):
-        raise Failed("Name a TENANT, or a folder with --against.")
-    lines = _offline(options) if options.tenant is None else _asked(options)
-    print("\n".join(lines) or "Nothing would change.")
+        both = "" if options.tenant is None else ", not both"
+        raise Failed(f"Name a TENANT, or a folder with --against{both}.")
+    if options.tenant is None:
+        _compare(options)
+        return
+    print("\n".join(_asked(options)) or "Nothing would change.")
 
 
-def _offline(options: argparse.Namespace) -> list[str]:
-    name = f"tenant-{options.tier}.json"
-    try:
-        old, new = (
-            json.loads((folder / name).read_text(encoding="utf-8"))
-            for folder in (options.against, options.folder)
+def _compare(options: argparse.Namespace) -> None:
+    """Both stacks of two builds; what would take data is shown, and refused."""
+    refused: list[str] = []
+    for what, name in (
+        ("The cell", "platform.json"),
+        (f"A tenant of the tier {options.tier}", f"tenant-{options.tier}.json"),
+    ):
+        old = _read(options.against / name, ", with the code of then,")
+        new = _read(options.folder / name)
+        lines = differences(old, new) or ["Nothing would change."]
+        print("\n".join([f"{what}:", *(f"  {each}" for each in lines)]))
+        refused += replacements.refusals(old, new)
+    if refused:
+        raise Failed(
+            "\n".join(["The build cannot follow, since data would be left behind:", *refused])
         )
-    except FileNotFoundError as missing:
-        raise Failed(f"{missing.filename} is missing; `python -m infra build` makes it.") from None
-    return differences(old, new)
+
+
+def _read(template: Path, of_which_code: str = "") -> Json:
+    makes = f"`keyhaven infra build --folder {template.parent}`{of_which_code} makes it"
+    try:
+        read: Json = json.loads(template.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise Failed(f"{template} is missing; {makes}.") from None
+    except ValueError:
+        raise Failed(f"{template} cannot be read; {makes} anew.") from None
+    if not _is_template(read):
+        raise Failed(f"{template} is no template; {makes} anew.")
+    return read
+
+
+def _is_template(read: Any) -> bool:
+    resources = read.get("Resources") if isinstance(read, dict) else None
+    return isinstance(resources, dict) and all(
+        isinstance(each, dict) and "Type" in each for each in resources.values()
+    )
 
 
 def _asked(options: argparse.Namespace) -> list[str]:

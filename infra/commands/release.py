@@ -18,7 +18,11 @@ a wave, ends the release. Given again, it goes on with the tenants it has not re
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--watch", type=int, default=10, metavar="MINUTES", help="after each wave (default: 10)"
+        "--watch",
+        type=given.minutes,
+        default=10,
+        metavar="MINUTES",
+        help="after each wave (default: 10)",
     )
     given.of_change(parser)
     given.of_build(parser)
@@ -31,4 +35,4 @@ def run(options: argparse.Namespace) -> None:
         *cells.steps(account, build, {}),
         *releasing.steps(account, build, entries, options.watch),
     ]
-    carry_out(steps, again="python -m infra release", dry_run=options.dry_run)
+    carry_out(steps, again="keyhaven infra release", dry_run=options.dry_run)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
+from pathlib import Path
 
 from infra.commands import options as given
-from infra.operate import restoring
+from infra.operate import releasing, restoring
 from infra.operate.account import Account
+from infra.operate.builds import Build
 from infra.operate.registry import Entry, Registry
 from infra.operate.steps import Failed, Step, carry_out
 
@@ -45,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
     account = given.account(options)
     entry = Registry(account).fetch(options.tenant)
     steps = _steps(options, account, entry)
-    again = f"python -m infra restore {options.tenant} …, as before"
+    again = f"keyhaven infra restore {options.tenant} …, as before"
     carry_out(steps, again=again, dry_run=options.dry_run)
 
 
@@ -55,10 +57,17 @@ def _steps(options: argparse.Namespace, account: Account, entry: Entry) -> list[
     if options.let_go:
         return restoring.let_go(account, entry)
     restoring.require_within_reach(account, options.to)
+    restoring.require_reached(account, entry, options.to)
     build = given.build(options)
-    if entry.code != build.bundle.code_digest:
-        raise Failed(
-            f"{entry.tenant} runs the build {entry.code}, and {options.folder}/ is another: a "
-            f"restore changes the data alone. Build what it runs, or release first."
-        )
+    _require_same(entry, build, options.folder)
     return restoring.steps(account, build, entry, options.to, instead=options.instead)
+
+
+def _require_same(entry: Entry, build: Build, folder: Path) -> None:
+    """A tenant of before templates were noted has the code alone to go by."""
+    here = releasing.noted(entry, build)
+    if (entry.code, entry.template or here["template"]) != (here["code"], here["template"]):
+        raise Failed(
+            f"{entry.tenant} runs another build ({entry.code}) than lies in {folder}/: a restore "
+            f"changes the data alone. Build what it runs, or release first."
+        )

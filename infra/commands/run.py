@@ -1,58 +1,50 @@
-"""The commands of `python -m infra`, with all that they need."""
+"""A command, carried out with all that it needs."""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from subprocess import CalledProcessError
 from types import ModuleType
+from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
-from infra import overview
 from infra.bundle.bundle import CannotBuild
-from infra.commands import (
-    build,
-    check,
-    cost,
-    deploy,
-    offboard,
-    onboard,
-    plan,
-    release,
-    restore,
-    rotate,
-    status,
-)
-from infra.operate.account import Account
+from infra.command_line import parsing
+from infra.command_line.parsing import Located, Parser
+from infra.command_line.tree import Command
+from infra.installed import load
 from infra.operate.steps import Failed
 
-COMMANDS: dict[str, ModuleType] = {
-    "build": build,
-    "check": check,
-    "plan": plan,
-    "deploy": deploy,
-    "onboard": onboard,
-    "release": release,
-    "status": status,
-    "restore": restore,
-    "rotate": rotate,
-    "offboard": offboard,
-    "cost": cost,
-}
-"""Each is a module with `DETAILS`, `arguments(parser)` and `run(options)`."""
 
-
-def carry_out(words: Sequence[str], account: Callable[[str | None], Account] | None = None) -> None:
+def carry_out(located: Located, account: Callable[[str | None], Any] | None = None) -> None:
     """Carry out a command; `account` makes the account of a region, which is one of AWS."""
-    parser, parsers = overview.parser()
-    for name, command in COMMANDS.items():
-        parsers[name].description = command.DETAILS
-        command.arguments(parsers[name])
-    options = parser.parse_args(words)
-    options.account = account or Account
+    assert isinstance(located.place, Command)  # noqa: S101  a group has nothing to carry out
+    command: ModuleType = load(located.place.module)
+    options = parser(located.name, command).read(located.rest)
+    options.account = account
     try:
-        COMMANDS[options.command].run(options)
+        command.run(options)
     except (CannotBuild, Failed) as problem:
         sys.exit(str(problem))
+    except NoCredentialsError:
+        sys.exit(
+            "This asks the account, and no credentials are found: set AWS_PROFILE, or take a role."
+        )
     except (BotoCoreError, ClientError) as problem:
         sys.exit(f"AWS cannot be asked: {problem}")
+    except CalledProcessError as problem:
+        sys.exit(f"This has failed, and said why: {shlex.join(map(str, problem.cmd))}")
+    except OSError as problem:
+        if not problem.filename:
+            raise
+        sys.exit(f"{problem.filename}: {problem.strerror}.")
+
+
+def parser(name: str, command: ModuleType) -> Parser:
+    """The parser of a command, which knows its arguments."""
+    made = parsing.of_command(name, command.DETAILS)
+    command.arguments(made)
+    return made

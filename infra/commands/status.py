@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 
 from infra.commands import options as given
-from infra.operate import upgrades
+from infra.operate import auditing, server_keys, upgrades
 from infra.operate.account import Account
-from infra.operate.registry import ACTIVE, Entry, Registry
+from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 
 DETAILS = """\
-Asks the registry; of one TENANT also how far its rows are brought to the form that its release
-writes. Changes nothing.
+Asks the registry; of one TENANT also how its server's key stands, and how far its rows are brought
+to the form that its release writes, and its logs are exported. Changes nothing.
 """
-_HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Epoch", "Cell", "Notes")
+_HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Template", "Epoch", "Cell", "Notes")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,21 +35,28 @@ def run(options: argparse.Namespace) -> None:
 def _details(account: Account, entry: Entry) -> None:
     for name, value in sorted(entry.parameters.items()):
         print(f"  {name} = {value}")
-    for line in upgrades.lines(account, entry) if entry.state == ACTIVE else ():
-        print(f"  {line}")
+    if entry.state == ACTIVE:
+        told = (
+            *server_keys.lines(account, entry),
+            *upgrades.lines(account, entry),
+            *auditing.lines(account, entry),
+        )
+        for line in told:
+            print(f"  {line}")
 
 
 def _line(entry: Entry) -> tuple[str, ...]:
     return (
         *(entry.tenant, entry.state, entry.tier),
-        *(entry.code[:8], entry.layer[:8], str(entry.epoch), entry.cell),
+        *(entry.code[:8], entry.layer[:8], entry.template[:8], str(entry.epoch), entry.cell),
         "; ".join(_notes(entry)),
     )
 
 
 def _notes(entry: Entry) -> list[str]:
     told = {
-        f"unfinished: {entry.work}": entry.work,
+        "held": entry.work == HELD,
+        f"unfinished: {entry.work}": entry.work and entry.work != HELD,
         f"data until {entry.until}": entry.until,
         f"earlier tables until {entry.let_go}": entry.let_go,
         "our own": entry.is_own,

@@ -16,8 +16,10 @@ from infra.checks.reading import of_kind
 from infra.describe import prices
 from infra.describe.consumption import Consumption, recorded
 from infra.describe.prices import MILLION
+from infra.template.backups import VAULT_DAYS
 from infra.template.elements import Json
 from infra.template.functions import FUNCTIONS, of_group
+from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS, Tier
 
@@ -34,6 +36,12 @@ MAIL_MS = 250
 """Assumed of the mailer, for each mail it is called with."""
 SWEEPS = 12 * prices.HOURS
 SWEEP_MS = 100
+DIRECTORY_RUNS = prices.HOURS
+DIRECTORY_RUN_MS = 1_500
+"""Assumed of a tenant without a directory: the function starts, and reads that there is none."""
+EXPORTS = prices.HOURS
+"""Of a tenant whose logs are not exported; they take as long as a run without a directory."""
+PROBED_MS = 100
 GB = 1_000_000_000
 _MB_PER_GB = 1024
 
@@ -55,8 +63,17 @@ def idle(tier: Tier, stored_gb: float = STORED_GB) -> list[Item]:
         Item("alarms", metrics * prices.ALARMED_METRIC_MONTH),
         Item(f"{stored_gb:.3g} GB of rows", stored_gb * prices.TABLE_GB_MONTH),
         Item(f"recovery of {stored_gb:.3g} GB", stored_gb * prices.RECOVERY_GB_MONTH),
+        Item(
+            f"{VAULT_DAYS} nightly copies of {stored_gb:.3g} GB",
+            VAULT_DAYS * stored_gb * prices.COPY_GB_MONTH,
+        ),
         Item(f"{SWEEPS:,} calls of the sweeper", SWEEPS * _sweep()),
-        Item("its part of the cell's firewall", prices.FIREWALL_MONTH / CELL),
+        Item(f"{SWEEPS:,} calls of the prober", SWEEPS * _probe()),
+        Item(
+            f"{DIRECTORY_RUNS:,} calls of the synchroniser", DIRECTORY_RUNS * _look_for_settings()
+        ),
+        Item(f"{EXPORTS:,} calls of the exporter", EXPORTS * _look_for_settings()),
+        Item("its part of the cell's firewall and keys", _of_cell() / CELL),
     ]
     if tier.warm:
         items.append(Item("functions that always wait", _warm(tier)))
@@ -119,6 +136,21 @@ def _sweep() -> float:
     return prices.FUNCTION_CALLS + run + prices.READ_UNIT
 
 
+def _look_for_settings() -> float:
+    """Once an hour, so nothing of it is warm any more."""
+    run = _running(_memory("synchroniser"), DIRECTORY_RUN_MS)
+    return prices.FUNCTION_CALLS + run + prices.READ_UNIT
+
+
+def _probe() -> float:
+    """The call, and the requests it asks: of a function that needs no rows, and of signing in."""
+    asked = ("public", "auth")
+    runs = sum(_running(_memory(name), PROBED_MS) for name in asked)
+    around = len(asked) * (prices.GATEWAY_CALLS + prices.FIREWALL_CALLS + prices.FUNCTION_CALLS)
+    waiting = _running(_memory("prober"), len(asked) * PROBED_MS)
+    return prices.FUNCTION_CALLS + waiting + runs + around
+
+
 def mail() -> float:
     """What a mail costs when it has been written: the call, its row, and SES.
 
@@ -128,6 +160,11 @@ def mail() -> float:
     rows = 2 * prices.READ_UNIT + 3 * prices.WRITE_UNIT
     logs = LOGGED_BYTES / GB * prices.LOG_GB
     return prices.FUNCTION_CALLS + run + rows + logs + prices.MAIL
+
+
+def _of_cell() -> float:
+    keys = len(list(of_kind(platform(Bundle("0" * 16, "0" * 16)), "KMS::Key")))
+    return prices.FIREWALL_MONTH + keys * prices.KEY_MONTH
 
 
 def _warm(tier: Tier) -> float:
@@ -146,7 +183,7 @@ This page is written from the code by `make docs`; a test compares the two.
 
 In US dollars, Ireland, without free tiers, discounts and taxes. The prices stand in
 `infra/describe/prices.py`, as noted in {prices.NOTED}; **they are to be checked** before anybody
-relies on a sum made of them. `python -m infra cost` prints the same, and with a tenant's name
+relies on a sum made of them. `keyhaven infra cost` prints the same, and with a tenant's name
 counts what that tenant has stored.
 
 ## A month in which nobody asks anything

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,12 @@ from chalicelib.settings import settings
 from chalicelib.storage.base import Table, TimestampAttribute
 from chalicelib.storage.unversioned import is_unversioned
 from chalicelib.tables import catalogue
+from chalicelib.views.log_events import LogEventJson
+from chalicelib.web.envelope import UNKNOWN_ACTION
 from chalicelib.web.route import Route
-from infra.describe import costs, pages
-from infra.endpoints import Served, every_endpoint
+from infra.describe import costs, modules, pages
+from infra.describe.schemas import PREFIX, Schemas
+from infra.endpoints import Served, every_endpoint, every_scim_route
 
 DOCS = Path(__file__).parents[2] / "docs"
 _WRITTEN = "This page is written from the code by `make docs`; a test compares the two.\n"
@@ -37,7 +41,27 @@ def endpoints() -> str:
     served = sorted(every_endpoint(), key=lambda each: (each.route.path, each.route.method))
     head = ("Method", "Path", "Action", "Access", "CSRF pair", "Group")
     lines = _table(head, (_endpoint(each) for each in served))
-    return "\n".join(["# Endpoints", "", _WRITTEN, _ABOUT_ENDPOINTS, *lines]) + "\n"
+    first = ["# Endpoints", "", _WRITTEN, _ABOUT_ENDPOINTS, *lines]
+    return "\n".join([*first, "", "## SCIM", "", _ABOUT_SCIM, *_of_scim()]) + "\n"
+
+
+def _of_scim() -> Sequence[str]:
+    """What directories ask for, but for what does nothing."""
+    done = [each for each in every_scim_route() if each.route.action != UNKNOWN_ACTION]
+    served = sorted(done, key=lambda each: (each.route.path, each.route.method))
+    rows = (
+        (each.route.method, f"`{each.route.path}`", each.route.action, each.group.name)
+        for each in served
+    )
+    return _table(("Method", "Path", "Action", "Group"), rows)
+
+
+_ABOUT_SCIM = """\
+Directories ask for these by the token of the SCIM settings (provisioner). They answer in the form
+of RFC 7644, without the envelope; what they take and answer, the service says of itself at
+`Schemas`, `ResourceTypes` and `ServiceProviderConfig`, so that `GET /openapi.json` leaves them
+out ([ADR 40](adr/0040-provisioning-by-scim.md)).
+"""
 
 
 _ABOUT_ENDPOINTS = """\
@@ -52,6 +76,21 @@ def tables() -> str:
     """`docs/tables.md`: every table, by name."""
     parts = ["# Tables", "", _WRITTEN, *map(_table_page, catalogue.tables())]
     return "\n".join(parts).rstrip() + "\n"
+
+
+def log_events() -> str:
+    """`docs/log-events.schema.json`: JSON Schema of a line that auditors are given."""
+    schemas = Schemas()
+    event = schemas.named[schemas.of(LogEventJson)["$ref"].removeprefix(PREFIX)]
+    for each in schemas.named.values():
+        del each["additionalProperties"]  # a later release may tell more
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "An event of the logs of Keyhaven",
+        **event,
+        "$defs": {name: each for name, each in sorted(schemas.named.items()) if each is not event},
+    }
+    return json.dumps(schema, indent=2).replace(PREFIX, "#/$defs/") + "\n"
 
 
 def _endpoint(served: Served) -> tuple[str, ...]:
@@ -142,6 +181,8 @@ PAGES = {
     "iam.md": pages.iam,
     "quotas.md": pages.quotas,
     "costs.md": costs.page,
+    "log-events.schema.json": log_events,
+    "modules.md": modules.page,
 }
 
 if __name__ == "__main__":

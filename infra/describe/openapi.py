@@ -139,10 +139,7 @@ def _operation(route: Route, name: str, schemas: Schemas) -> dict[str, Any]:
     if route.body is not None:
         schema = schemas.of(route.body)
         operation["requestBody"] = {
-            "required": all(
-                "$ref" not in each or schemas.requires(each)
-                for each in schema.get("anyOf", [schema])
-            ),
+            "required": all(schemas.requires(each) for each in schema.get("anyOf", [schema])),
             "content": {"application/json": {"schema": schema}},
         }
     return operation

@@ -48,7 +48,7 @@ standard tenant needs. The template's test fails when a cell of {CELL} no longer
 
 Not counted here: instances of functions (1,000 at once by default, shared by the cell and
 reserved for premium tenants alone), and room for code (75 GB; the code of a version is less
-than a megabyte, the layer is shared).
+than three megabytes, the layer is shared).
 """
 _ABOUT_STACKS = """\
 What each tenant has for itself is bounded too. Of roles and functions, the largest is shown, and

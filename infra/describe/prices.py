@@ -20,6 +20,8 @@ READ_UNIT = 0.1415 / MILLION
 WRITE_UNIT = 0.7068 / MILLION
 TABLE_GB_MONTH = 0.283
 RECOVERY_GB_MONTH = 0.2264
+COPY_GB_MONTH = 0.1132
+"""Of each copy in the backup vault, whole: copies of tables share nothing."""
 OBJECT_GB_MONTH = 0.023
 KEY_MONTH = 1.00
 SECRET_MONTH = 0.40

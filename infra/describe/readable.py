@@ -98,9 +98,10 @@ def _kind(schema: Json, schemas: Json) -> str:
     if "enum" in schema:
         return " or ".join(f"<code>{escape(_told(value))}</code>" for value in schema["enum"])
     kinds = schema.get("type", "anything")
-    if kinds == "array":
-        return f"list of: {_kind(schema.get('items', {}), schemas)}"
     named = [kinds] if isinstance(kinds, str) else kinds
+    if named[0] == "array":
+        listed = f"list of: {_kind(schema.get('items', {}), schemas)}"
+        return " or ".join([*named[1:], listed])
     words = " or ".join(named)
     bounds = [f"{word} {schema[key]}" for key, word in _BOUNDS.items() if key in schema]
     form = [schema["format"]] if "format" in schema else []

@@ -58,9 +58,11 @@ class Schemas:
             return self._of_generic(get_origin(hint), get_args(hint))
         return dict(_PLAIN[hint])
 
-    def requires(self, reference: Schema) -> bool:
-        """Whether a named object must have any member."""
-        return "required" in self.named[reference["$ref"].removeprefix(PREFIX)]
+    def requires(self, schema: Schema) -> bool:
+        """Whether a body must be sent: none that may be null, no object that may be empty."""
+        if "$ref" not in schema:
+            return "null" not in schema["type"]
+        return "required" in self.named[schema["$ref"].removeprefix(PREFIX)]
 
     def _of_generic(self, origin: Any, inside: Sequence[Any]) -> Schema:
         if origin in (Union, UnionType):

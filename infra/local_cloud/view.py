@@ -3,8 +3,9 @@
 - It reads neither gateway responses nor binary types from the document of an API, so they are
   resources, which a deployment waits for, and a property.
 - A reference to a secret gives it the name where AWS gives the ARN, so it is asked for the ARN.
-- It has no gradual releases, no sums in alarms and no selections of what is backed up, and it
-  speaks plain HTTP; what needs these is left out.
+- It has no gradual releases, no sums in alarms, no selections of what is backed up, no dashboards
+  or saved queries and no policies of topics, and it speaks plain HTTP; what needs these is left
+  out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,12 @@ from typing import Any
 from infra.checks.reading import of_kind
 from infra.template.elements import Json, Resources, attribute, logical, ref, resource
 
-_UNKNOWN = frozenset({"AWS::Backup::BackupSelection", "AWS::WAFv2::WebACLAssociation"})
+_UNKNOWN = frozenset(
+    {
+        *("AWS::Backup::BackupSelection", "AWS::WAFv2::WebACLAssociation"),
+        *("AWS::Logs::QueryDefinition", "AWS::CloudWatch::Dashboard", "AWS::SNS::TopicPolicy"),
+    }
+)
 _GRADUAL = "AWS::CodeDeploy::"
 _ALARM = "AWS::CloudWatch::Alarm"
 _API = "AWS::ApiGateway::RestApi"

@@ -1,4 +1,4 @@
-"""The front that API Gateway is in the cloud: takes HTTP, gives events to the app.
+"""The front that API Gateway is in the cloud: HTTP made events; how large a body, how long a call.
 
 An ASGI application. The app is not made for threads, so it is called on the event loop, one
 request at a time, each once its body has arrived whole.

@@ -4,17 +4,34 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextvars import Context
 from datetime import datetime
 from email.message import EmailMessage
 from email.policy import SMTPUTF8
 from pathlib import Path
 from typing import Any, Protocol
 
-Row = dict[str, dict[str, Any]]
-"""A row of the outbox, in DynamoDB's attribute values."""
-
 _NOT_IN_A_NAME = re.compile(r"[^0-9A-Za-z-]")
+
+
+class Letter(Protocol):
+    """A mail as it is to be sent."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def created(self) -> str: ...
+    @property
+    def address(self) -> str: ...
+    @property
+    def template(self) -> str: ...
+    @property
+    def locale(self) -> str: ...
+    @property
+    def params(self) -> Mapping[str, Any]: ...
+    @property
+    def relay(self) -> Any: ...
 
 
 class Rendered(Protocol):
@@ -25,64 +42,79 @@ class Rendered(Protocol):
     @property
     def text(self) -> str: ...
     @property
+    def html(self) -> str: ...
+    @property
     def link(self) -> str: ...
 
 
-Render = Callable[[str, dict[str, str]], Rendered]
-Addresses = Callable[[str], list[str]]
-"""To whom a mail to a recipient goes, when it is sent."""
+Render = Callable[[str, Mapping[str, Any], str], Rendered]
+Deliver = Callable[[str, Callable[[Any], None]], object]
+"""Sends a mail of the outbox by what is given, or puts others in its place."""
+HandOver = Callable[[Letter, Rendered], None]
+"""Has a mail carried by the organisation's own server too, where there is one."""
+
+
+def hand_over_to_nobody(letter: Letter, rendered: Rendered) -> None:
+    """What becomes of mails that are files alone."""
 
 
 class PostOffice:
-    def __init__(self, folder: Path, render: Render, addresses_of: Addresses, sender: str) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        render: Render,
+        deliver: Deliver,
+        sender: str,
+        hand_over: HandOver = hand_over_to_nobody,
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._render = render
-        self._addresses_of = addresses_of
+        self._deliver = deliver
         self._sender = sender
+        self._hand_over = hand_over
 
-    def deliver_later(self, row: Row) -> None:
-        """Write a mail once the request it comes from is answered, so that it costs none."""
-        try:
-            asyncio.get_running_loop().call_soon(self.deliver, row)
-        except RuntimeError:  # nothing is served yet
-            self.deliver(row)
+    def deliver_later(self, mail_id: str) -> None:
+        """Send a mail once the request it comes from is answered, so that it costs none.
 
-    def deliver(self, row: Row) -> None:
-        """Write one mail of the outbox, once however often it is asked for.
-
-        One that cannot be written is told of, and keeps no other from being written.
+        In a context of its own: that of the request ends with it.
         """
-        path = self._folder / _file_name(row)
-        if path.exists():
-            return
         try:
-            self._write(row, path)
+            asyncio.get_running_loop().call_soon(self.deliver, mail_id, context=Context())
+        except RuntimeError:  # nothing is served yet
+            self.deliver(mail_id)
+
+    def deliver(self, mail_id: str) -> None:
+        """Send one mail of the outbox, once however often it is asked for."""
+        self._deliver(mail_id, self._write)
+
+    def _write(self, letter: Letter) -> None:
+        """Write a mail. One that cannot be is told of, and keeps no other from being written."""
+        path = self._folder / _file_name(letter)
+        try:
+            rendered = self._render(letter.template, letter.params, letter.locale)
+            mail = self._mail(letter, rendered)
         except (ValueError, LookupError) as error:
             print(f"The mail {path.stem} cannot be written: {type(error).__name__}", flush=True)
-
-    def _write(self, row: Row, path: Path) -> None:
-        addresses = self._addresses_of(row["recipient"]["S"])
-        if not addresses:
             return
-        rendered = self._render(row["template"]["S"], _texts(row["params"]["M"]))
+        unfinished = path.with_suffix(".part")
+        unfinished.write_bytes(mail)
+        unfinished.rename(path)
+        print(f"Mail to {letter.address}: {rendered.subject}\n  {rendered.link}", flush=True)
+        self._hand_over(letter, rendered)
+
+    def _mail(self, letter: Letter, rendered: Rendered) -> bytes:
         mail = EmailMessage(policy=SMTPUTF8)
         mail["From"] = self._sender
-        mail["To"] = ", ".join(addresses)
+        mail["To"] = letter.address
         mail["Subject"] = rendered.subject
-        mail["Date"] = datetime.fromisoformat(row["created"]["S"])
+        mail["Date"] = datetime.fromisoformat(letter.created)
         mail.set_content(rendered.text)
-        unfinished = path.with_suffix(".part")
-        unfinished.write_bytes(mail.as_bytes())
-        unfinished.rename(path)
-        print(f"Mail to {mail['To']}: {rendered.subject}\n  {rendered.link}", flush=True)
+        mail.add_alternative(rendered.html, subtype="html")
+        return mail.as_bytes()
 
 
-def _file_name(row: Row) -> str:
+def _file_name(letter: Letter) -> str:
     """A name that sorts by time, whatever the row holds."""
-    parts = (_NOT_IN_A_NAME.sub("", row[name]["S"]) for name in ("created", "id"))
+    parts = (_NOT_IN_A_NAME.sub("", each) for each in (letter.created, letter.id))
     return "-".join(parts) + ".eml"
-
-
-def _texts(params: Row) -> dict[str, str]:
-    return {name: str(next(iter(value.values()))) for name, value in params.items()}

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from infra.installed import ROOT
+
 LAST_PORT = 65535
 
 
@@ -19,12 +21,14 @@ class CannotServe(Exception):  # noqa: N818  it says what is so
 class Options:
     port: int = 8000
     """0 takes any that is free."""
-    data: Path = Path(".local")
+    data: Path = ROOT / ".local"
     dialect: str = "specification"
     admin: str = "admin@example.com"
     first_name: str = "First"
     last_name: str = "Administrator"
     base_url: str = ""
+    server_key: str = ""
+    """The step to take of changing the server's key, if any."""
 
     @classmethod
     def read(cls, environment: Mapping[str, str]) -> Options:
@@ -39,6 +43,7 @@ class Options:
             first_name=given.get("FIRST_NAME", default.first_name),
             last_name=given.get("LAST_NAME", default.last_name),
             base_url=given.get("BASE_URL", default.base_url),
+            server_key=given.get("SERVER_KEY", default.server_key),
         )
 
     @property
@@ -68,7 +73,12 @@ class Options:
             KEY_FOLDER=str(self.keys),
             AVATAR_FOLDER=str(self.data),
         )
-        for name, value in (("PARALLEL_CALLS", "1"), ("ANSWER_LIMIT", "0"), ("LOGIN_LIMIT", "0")):
+        for name, value in (
+            ("PARALLEL_CALLS", "1"),
+            ("ANSWER_LIMIT", "0"),
+            ("LOGIN_LIMIT", "0"),
+            ("DIRECTORY_ON_OWN_MACHINE", "on"),
+        ):
             os.environ.setdefault(name, value)
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import uvicorn
@@ -18,14 +19,16 @@ from infra.local_server.options import CannotServe, Options
 from infra.local_server.protocol import Protocol
 
 HOST = "127.0.0.1"
+SWEPT_EVERY = 5 * 60
+"""Seconds between two sweeps."""
 PRIVATE = 0o077
 """Nobody else on the machine reads what is stored."""
 
 
-def main() -> None:
+def main(environment: Mapping[str, str] = os.environ) -> None:
     """Serve until a signal comes; what makes it impossible is one line on the screen."""
     try:
-        serve(Options.read(os.environ))
+        serve(Options.read(environment))
     except CannotServe as problem:
         sys.exit(f"Keyhaven cannot be served: {problem}")
     except KeyboardInterrupt:
@@ -41,14 +44,16 @@ def serve(options: Options) -> None:
     options.apply()
     _check_dialect(options.dialect)
     # Not before the environment is made: the settings are read when it is imported.
-    from infra.local_server.service import prepare  # noqa: PLC0415
+    from infra.local_server.service import chores, prepare  # noqa: PLC0415
 
     logging.basicConfig(format="%(message)s")
     gateway = prepare(options, engine)
     listener.listen()
     _say_what_it_is(options, address)
-    run(gateway, listener)
-    engine.close()
+    try:
+        run(gateway, listener, chores())
+    finally:
+        engine.close()
 
 
 def listen(port: int) -> socket.socket:
@@ -90,10 +95,25 @@ def _say_what_it_is(options: Options, address: str) -> None:
     )
 
 
-def run(gateway: Gateway, listener: socket.socket) -> None:
-    """Answer requests until SIGINT or SIGTERM, which uvicorn raises again when it is done."""
+def run(
+    gateway: Gateway, listener: socket.socket, chores: Callable[[], None] | None = None
+) -> None:
+    """Answer requests until SIGINT or SIGTERM, which uvicorn raises again when it is done.
+
+    One that comes before uvicorn listens for them ends the process as well.
+    """
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, lambda *_: sys.exit())
+    server(gateway, chores).run(sockets=[listener])
+
+
+def server(gateway: Gateway, chores: Callable[[], None] | None) -> uvicorn.Server:
+    """A server that sweeps between requests, every five minutes: there is nobody else to do it."""
+
+    async def between_requests() -> None:
+        if chores is not None:
+            chores()
+
     config = uvicorn.Config(
         gateway,
         http=Protocol,
@@ -107,5 +127,7 @@ def run(gateway: Gateway, listener: socket.socket) -> None:
         proxy_headers=False,  # clients could claim any address
         timeout_keep_alive=75,
         timeout_graceful_shutdown=2,
+        callback_notify=between_requests,
+        timeout_notify=SWEPT_EVERY,
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    return uvicorn.Server(config)

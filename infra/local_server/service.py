@@ -1,34 +1,46 @@
-"""What serving needs of the service, gathered in one place.
+"""What serving on one machine does beside requests: tables, keys, mails, sweeps and directory runs.
 
 Importing this reads the settings, so the environment is made first (`serve.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
+from itertools import count
 
 from app import app
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users import INVALID, AdministratorBody
-from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge
+from chalicelib.domain import audit, deadline
+from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.services.operator import keys, sweeper, tenants
-from chalicelib.services.users import administrators
+from chalicelib.post.relay import Relay
+from chalicelib.post.sending import NotSent
+from chalicelib.services.directory import synchronisation
+from chalicelib.services.operator import keys, mail_relay, sweeper, tenants
+from chalicelib.services.operator import mails as outbox
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
 from chalicelib.tables.outbox import Mail
 from chalicelib.views import mails
 from chalicelib.web import envelope
+from infra.local_server import server_key
+from infra.local_server.courier import Courier
 from infra.local_server.engine import Engine
 from infra.local_server.events import Answer, Event
 from infra.local_server.gateway import Gateway
-from infra.local_server.mail import PostOffice
+from infra.local_server.mail import HandOver, Letter, PostOffice, Rendered
 from infra.local_server.options import CannotServe, Options
 
 _ALONE = timedelta(seconds=-1)
 """What an earlier process left is nobody's work, also of this second: the journal has one owner."""
+_NOT_FOR_LONG = 7.0
+"""Seconds of a sweep; of which the last five begin nothing further."""
+SWEEPS_TO_A_RUN = 12
+"""How often is swept until the next run over the directory: an hour."""
 _REFUSALS: Mapping[int, Refusal] = {
     HTTPStatus.BAD_REQUEST: Invalid("Bad Request"),
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE: TooLarge("The request is larger than the service reads."),
@@ -42,23 +54,74 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     connection.hooks.append(engine.hand_over)
     _create_tables()
     keys.create_local(options.keys)
-    _sweep()
+    sweep()
+    if options.server_key:
+        print(f"The server's key: {server_key.change(options.server_key)}")
     sender = f"Keyhaven <keyhaven@{options.host}>"
-    post = PostOffice(options.data / "mail", mails.render, administrators.addresses_of, sender)
-    for row in engine.rows(Mail.stored_as()):
-        post.deliver(row)
-    engine.watch(Mail.stored_as(), post.deliver_later)
+    post = PostOffice(options.data / "mail", mails.render, outbox.deliver, sender, _carried())
+    engine.watch(Mail.stored_as(), lambda row: post.deliver_later(row["id"]["S"]))
+    for row in list(engine.rows(Mail.stored_as())):
+        post.deliver(row["id"]["S"])
     if not tenants.is_founded():
         _found(options)
     return Gateway(app, refuse)
 
 
-def _sweep() -> None:
-    """End what an earlier process left; who meets what cannot be ended is told so."""
+def _carried() -> HandOver:
+    """How mails leave by a mail server of the organisation's own, where one is named."""
+    courier = Courier(NotSent)
+
+    def hand_over(letter: Letter, rendered: Rendered) -> None:
+        if letter.relay is None:
+            return
+        try:
+            relay = Relay(mail_relay.named_by(letter.relay))
+        except Refusal as refusal:  # its password does not open
+            print(f"A mail is a file alone: {refusal.message}", flush=True)
+        else:
+            courier.take(relay, letter.address, rendered)
+
+    return hand_over
+
+
+def sweep() -> None:
+    """End what earlier requests left, also of an earlier process.
+
+    Between two requests nobody is at work. Who meets what cannot be ended is told so; what would
+    keep clients waiting for longer is left to the next time.
+    """
+    with deadline.within(_NOT_FOR_LONG), suppress(Unavailable):
+        try:
+            sweeper.sweep(left_for=_ALONE)
+        except sweeper.Unended:
+            print("Something that was left could not be ended; the log says what.")
+
+
+def chores() -> Callable[[], None]:
+    """What is done between requests, time and again: a sweep, and with each twelfth one a run.
+
+    That is what in the cloud the sweeper and the synchroniser do.
+    """
+    turns = count(1)
+
+    def do() -> None:
+        sweep()
+        if next(turns) % SWEEPS_TO_A_RUN == 0:
+            synchronise()
+
+    return do
+
+
+def synchronise() -> None:
+    """Bring users and groups in step with the directory, if there is one, for so long as a request.
+
+    Whatever it fails at, the server goes on, and the next run with it.
+    """
     try:
-        sweeper.sweep(left_for=_ALONE)
-    except sweeper.Unended:
-        print("Something of an earlier process could not be ended; the log says what.")
+        with deadline.within(deadline.REQUEST):
+            synchronisation.scheduled()
+    except Exception as error:  # noqa: BLE001 - the requests that follow are answered
+        audit.accident(error, action="DirectorySync.scheduled")
 
 
 def _found(options: Options) -> None:

@@ -65,10 +65,12 @@ def _run(
     copy(configuration.specification, folder)
     (folder / "run.cfg").write_text(text)
     java = ["java", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", "-Xmx1g", "-cp", f"{JARS}/*"]
+    # TLC unpacks its own modules there under their names, where another run would find half of one.
+    temporary = f"-Djava.io.tmpdir={folder}"
     # What has nothing left to do is no deadlock here, whatever the option is called.
     options = ["-deadlock", "-workers", "1", "-config", "run.cfg", "-metadir", str(folder / "tlc")]
     run = subprocess.run(  # noqa: S603 - all words are ours
-        [*java, "tlc2.TLC", *options, *arguments, configuration.specification.name],
+        [*java, temporary, "tlc2.TLC", *options, *arguments, configuration.specification.name],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

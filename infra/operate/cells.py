@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from infra.operate import builds
 from infra.operate.account import Account
 from infra.operate.builds import PLATFORM, Build
 from infra.operate.stack import Stack
 from infra.operate.steps import Step
+from infra.template.backups import CHANGEABLE_DAYS
 from infra.template.platform import platform
+
+PENDING = "PendingConfirmation"
+"""What SNS calls a subscription that nobody has confirmed."""
 
 
 def steps(account: Account, build: Build, given: Mapping[str, str]) -> list[Step]:
@@ -21,6 +27,7 @@ def steps(account: Account, build: Build, given: Mapping[str, str]) -> list[Step
         Step("create what the tenants share, if it is not there", cell.create),
         Step("upload the code and the layer", cell.upload),
         Step("bring what the tenants share up to this build", cell.update),
+        Step("see that somebody is told of alarms", cell.alarms),
     ]
 
 
@@ -36,7 +43,7 @@ class _Cell:
             self._stack.delete()
         if self._stack.find() is not None:
             return "It is there."
-        return self._change(has_layer=False)
+        return f"{self._change(has_layer=False)} {self._lock()}"
 
     def upload(self) -> str:
         bucket = self._stack.outputs()["CodeBucket"]
@@ -50,10 +57,36 @@ class _Cell:
     def update(self) -> str:
         return self._change(has_layer=True)
 
+    def alarms(self) -> str:
+        """Whoever has not followed the link that AWS sends them is told of nothing."""
+        topic = self._stack.outputs()["AlarmTopic"]
+        subscribed = self._account.pages(
+            "sns", "list_subscriptions_by_topic", "Subscriptions", TopicArn=topic
+        )
+        waiting = {each["Endpoint"]: each["SubscriptionArn"] == PENDING for each in subscribed}
+        if not waiting:
+            return "Nobody is: give --alarm-address, or subscribe to the topic."
+        return " ".join(
+            f"{who} is not, until they confirm: AWS has sent them a link, good for three days."
+            if waits
+            else f"{who} is."
+            for who, waits in waiting.items()
+        )
+
+    def _lock(self) -> str:
+        until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=CHANGEABLE_DAYS)
+        return (
+            f"The vault of copies is locked. From {until:%Y-%m-%d %H:%M} UTC on nobody can take "
+            f"that back, AWS neither (docs/deploying.md)."
+        )
+
     def _change(self, *, has_layer: bool) -> str:
         layer = "yes" if has_layer else "no"
         parameters = {**self._stack.parameters(), **self._given, "HasLayerInBucket": layer}
-        changes = self._stack.changes(platform(self._build.bundle), parameters)
+        template = platform(self._build.bundle)
+        if self._stack.find() is not None:
+            builds.require_kept(self._stack, template)
+        changes = self._stack.changes(template, parameters)
         if changes is None:
             return "Nothing is to be changed."
         self._stack.apply(changes)

@@ -1,4 +1,4 @@
-"""The functions of a tenant, called, silenced and tidied up by who runs the service."""
+"""The functions of a tenant called, silenced and woken; how many old versions of them are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tenant's stack leaves in the account when it is gone: data, keys, logs.
+"""What a tenant's stack leaves in the account when it is gone, and how long keys can be had back.
 
 Names are compared as wholes: what belongs to `acme-2` begins with the name of `acme`.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from infra.checks.rests import LOG_DAYS
 from infra.operate.account import Account
+from infra.template.api import STAGE
 
 KEY_DAYS = 30
 """Between the order to delete a key or a secret and its end; until then it can be taken back."""
@@ -94,9 +97,21 @@ def rests(client: Any, name: str) -> Callable[[], bool]:
 
 
 def _bucket(account: Account, tenant: str) -> str:
-    name = f"keyhaven-{tenant}-{account.id}"
-    buckets = account.client("s3").list_buckets()["Buckets"]
-    return name if name in {each["Name"] for each in buckets} else ""
+    """The tenant's bucket here: another region may have a tenant of this name, and its bucket."""
+    there = {each["Name"] for each in account.client("s3").list_buckets()["Buckets"]}
+    names = (bucket_name(tenant, account.id, account.region), f"keyhaven-{tenant}-{account.id}")
+    return next((name for name in names if name in there and _is_here(account, name)), "")
+
+
+def _is_here(account: Account, bucket: str) -> bool:
+    """S3 says nothing of its first region."""
+    where = account.client("s3").get_bucket_location(Bucket=bucket).get("LocationConstraint")
+    return (where or "us-east-1") == account.region
+
+
+def bucket_name(tenant: str, account: str, region: str) -> str:
+    """Of a tenant that was onboarded since names have the region, by the account's number."""
+    return f"keyhaven-{tenant}-{account}-{region}"
 
 
 def _empty(account: Account, bucket: str) -> None:
@@ -121,6 +136,24 @@ def _logs(account: Account, tenant: str) -> Iterator[str]:
     start = f"/keyhaven/{tenant}/"
     for each in account.pages("logs", "describe_log_groups", "logGroups", logGroupNamePrefix=start):
         yield each["logGroupName"]
+
+
+def expire_gateway_logs(account: Account, api: str) -> None:
+    """Give an end to what the gateway has logged of its own work, while earlier builds let it."""
+    logs = account.client("logs")
+    with suppress(logs.exceptions.ResourceNotFoundException):
+        logs.put_retention_policy(logGroupName=_gateway_logs(api), retentionInDays=LOG_DAYS)
+
+
+def remove_gateway_logs(account: Account, api: str) -> None:
+    """The same, removed: nothing but the API's identifier tells whose they are."""
+    logs = account.client("logs")
+    with suppress(logs.exceptions.ResourceNotFoundException):
+        logs.delete_log_group(logGroupName=_gateway_logs(api))
+
+
+def _gateway_logs(api: str) -> str:
+    return f"API-Gateway-Execution-Logs_{api}/{STAGE}"
 
 
 def _key(account: Account, tenant: str) -> str:

@@ -95,6 +95,8 @@ class _Leaving:
         return functions.silence_listed(self._account, here.values())
 
     def delete(self) -> None:
+        if self._stack.find() is not None and (api := self._stack.outputs().get("ApiId")):
+            leftovers.remove_gateway_logs(self._account, api)
         self._stack.delete()
 
     def end(self) -> str:

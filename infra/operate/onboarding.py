@@ -1,19 +1,30 @@
-"""A tenant from nothing to its first administrator."""
+"""A tenant from nothing to its first administrator: the steps, and what is refused before them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users import INVALID, AdministratorBody
+from chalicelib.domain.errors import FieldErrors, Invalid
 from infra.checks import forms
-from infra.operate import builds, functions, leftovers, smoke
+from infra.operate import builds, functions, leftovers, releasing, settings, smoke
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, Entry, Registry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
+from infra.template.parameters import tenant_parameters
+from infra.template.tiers import TIERS, Tier
 
 FOUNDER = "founder"
+LONGEST_BUCKET = 63
+"""Characters, for S3."""
+DIGITS_OF_ACCOUNTS = 12
+"""Of the number of each, which begins with zeros where it is small."""
+SHARED_INSTANCES = 100
+"""Of all instances of an account, which Lambda lets nobody reserve."""
 _NOT_KNOWN_YET = "https://not-known-yet.invalid"
 """The address of a tenant without a domain, until the gateway has given it one."""
 
@@ -63,7 +74,9 @@ class _Onboarding:
 
     def address(self) -> str:
         """The functions put it into links and tokens; without a domain the gateway gives it."""
-        return self._change(self._parameters()) if self._is_unnamed() else "It has a name."
+        if self._is_unnamed():
+            return self._change(self._parameters())
+        return builds.record(self._entry, self._stack.outputs()) or "It has a name."
 
     def keys(self) -> str:
         made = functions.call(self._account, self._entry.tenant, FOUNDER, {})
@@ -75,12 +88,8 @@ class _Onboarding:
 
     def invite(self) -> str:
         who = self._administrator
-        event = {
-            "username": who.username,
-            "first_name": who.first_name,
-            "last_name": who.last_name,
-        }
-        link = functions.call(self._account, self._entry.tenant, FOUNDER, {"administrator": event})
+        event = {"administrator": asdict(who)}
+        link = functions.call(self._account, self._entry.tenant, FOUNDER, event)
         return f"{who.username} sets up the account here, within ten days:\n    {link['link']}"
 
     def activate(self) -> None:
@@ -88,10 +97,9 @@ class _Onboarding:
             self._entry.tenant,
             self._work,
             state=ACTIVE,
-            code=self._build.bundle.code_digest,
             forms=forms.manifest(),
-            layer=self._build.bundle.layer_digest,
             parameters=self._own_parameters(),
+            **releasing.noted(self._entry, self._build),
         )
 
     @property
@@ -131,8 +139,46 @@ class _Onboarding:
         return self._stack.outputs()["ApiUrl"]
 
 
-def require_fits(entry: Entry, platform_says: Mapping[str, str]) -> None:
+def require_valid(tier: str, parameters: Mapping[str, str], administrator: Administrator) -> None:
+    """Refuse what cannot be in any account; of people the founder would say so too, but last."""
+    settings.require_valid(tenant_parameters(TIERS[tier]), parameters, f"of the tier {tier}")
+    try:
+        Draft(AdministratorBody, asdict(administrator)).read(INVALID)
+    except Invalid as problem:
+        raise Failed("\n".join(_rules(problem.errors or {}))) from None
+
+
+def _rules(errors: FieldErrors) -> Iterator[str]:
+    """Those that are broken, in words."""
+    for each in errors.values():
+        yield from _rules(each) if isinstance(each, Mapping) else [str(each)]
+
+
+def require_short(tenant: str, region: str) -> None:
+    """Refuse a name with which that of the bucket would be too long, whatever the account."""
+    bucket = leftovers.bucket_name(tenant, "0" * DIGITS_OF_ACCOUNTS, region)
+    if len(bucket) > LONGEST_BUCKET:
+        most = len(tenant) - len(bucket) + LONGEST_BUCKET
+        raise Failed(f"In {region} a tenant's name has at most {most} characters.")
+
+
+def require_fits(account: Account, entry: Entry, platform_says: Mapping[str, str]) -> None:
     """Refuse before anything is done what would fail late."""
-    if entry.parameters.get("DomainName") and not platform_says.get("CertificateArn"):
-        raise Failed("The platform has no certificate; `deploy` it with --domain and --zone.")
-    builds.parameters_of(entry, platform_says)
+    _require_room(account, TIERS[entry.tier])
+    if name := entry.parameters.get("DomainName"):
+        settings.require_covered(name, platform_says)
+
+
+def _require_room(account: Account, tier: Tier) -> None:
+    """Whether the account lets as many functions run at once as the tier keeps for itself."""
+    if not tier.reserved:
+        return
+    told = account.client("lambda").get_account_settings()["AccountLimit"]
+    free = int(told["UnreservedConcurrentExecutions"])
+    wanted = tier.reserved + len(tier.warm) + SHARED_INSTANCES
+    if free < wanted:
+        raise Failed(
+            f"The tier {tier.name} needs {wanted} functions that may run at once: {tier.reserved} "
+            f"to sign in, and AWS keeps {SHARED_INSTANCES} for all others. The account has {free} "
+            f"left in this region; ask AWS for more (quota «concurrent executions» of Lambda)."
+        )

@@ -25,6 +25,9 @@ LEAVING = "leaving"
 GONE = "gone"
 """The data are gone. The name stays taken: what it named is in others' backups and logs."""
 
+HELD = "hold"
+"""The work of a tenant none of whose functions runs, until it is woken."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -35,6 +38,8 @@ class Entry:
     epoch: int = 1
     code: str = ""
     layer: str = ""
+    template: str = ""
+    """A digest of the template it was given last, without its own values."""
     forms: Mapping[str, str] = field(default_factory=dict)
     """What the code knows of forms of rows (`checks/forms.py`)."""
     is_own: bool = False

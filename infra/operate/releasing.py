@@ -1,4 +1,4 @@
-"""A build brought to tenants that are in use: to one, or to all of them in waves."""
+"""In which waves a build is brought to tenants, and what stops it; or to one tenant."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import replace
 from hashlib import sha256
 
 from infra.checks import forms
-from infra.operate import builds, functions, smoke, upgrades
+from infra.operate import builds, functions, leftovers, smoke, upgrades
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.registry import ACTIVE, Entry, Registry
-from infra.operate.stack import ChangeSet
+from infra.operate.registry import ACTIVE, HELD, Entry, Registry
+from infra.operate.stack import ChangeSet, Stack
 from infra.operate.steps import Failed, Step
 
 SECOND_WAVE = 0.05
@@ -23,8 +23,11 @@ _BATCH = 100
 
 
 def waves(entries: Iterable[Entry]) -> list[list[Entry]]:
-    """Our own tenants, then one in twenty, then the rest; in each release the same."""
-    active = [entry for entry in entries if entry.state == ACTIVE]
+    """Our own tenants, then one in twenty, then the rest; in each release the same.
+
+    Those that are held are passed: they are behind when they are woken.
+    """
+    active = [entry for entry in entries if entry.state == ACTIVE and entry.work != HELD]
     own = [entry for entry in active if entry.is_own]
     others = sorted((entry for entry in active if not entry.is_own), key=_place)
     size = math.ceil(len(others) * SECOND_WAVE)
@@ -37,21 +40,42 @@ def _place(entry: Entry) -> str:
 
 
 def has(entry: Entry, build: Build) -> bool:
-    return (entry.code, entry.layer) == (build.bundle.code_digest, build.bundle.layer_digest)
+    """Whether a tenant has this build: its code, its layer, and the template of its tier."""
+    return (entry.code, entry.layer, entry.template) == tuple(noted(entry, build).values())
+
+
+def noted(entry: Entry, build: Build) -> dict[str, str]:
+    """What the registry notes of a build that was brought to a tenant."""
+    return {
+        "code": build.bundle.code_digest,
+        "layer": build.bundle.layer_digest,
+        "template": build.template_digest(entry.tier),
+    }
 
 
 def planned(account: Account, build: Build, entry: Entry) -> ChangeSet | None:
     """What the build would change; nothing is carried out by it.
 
-    Raises `Failed` where the build may not follow the one that runs, or its rows are not all of
-    a form that it reads.
+    Raises `Failed` where the build may not follow the one that runs, its rows are not all of a
+    form that it reads, or it would replace a table, a key, or what else is stored in.
     """
     upgrades.require_readable(account, entry, forms.manifest())
     platform = builds.platform_outputs(account)
     parameters = builds.parameters_of(entry, platform)
     template = builds.template_of(entry, build, parameters)
     stack = builds.stack_of(account, entry.tenant)
-    return stack.changes(template, parameters, bucket=platform["CodeBucket"])
+    builds.require_kept(stack, template)
+    changes = stack.changes(template, parameters, bucket=platform["CodeBucket"])
+    if changes is not None:
+        _require_none_replaced(stack, changes)
+    return changes
+
+
+def _require_none_replaced(stack: Stack, changes: ChangeSet) -> None:
+    """Also where CloudFormation alone knows it, such as by a parameter in a name."""
+    if replaced := [str(each) for each in changes.changes if each.takes_data]:
+        stack.drop(changes.id, changes.kind)
+        raise Failed("\n".join(["Nothing is changed, since data would be left behind:", *replaced]))
 
 
 def bring(
@@ -71,16 +95,20 @@ def bring(
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
     smoke.require_answers(account, entry.parameters["BaseUrl"])
+    outputs = builds.stack_of(account, tenant).outputs()
+    leftovers.expire_gateway_logs(account, outputs["ApiId"])
     pruned = functions.prune(account, tenant)
     registry.end(
         tenant,
         work,
-        code=build.bundle.code_digest,
         forms=forms.manifest(),
-        layer=build.bundle.layer_digest,
         parameters=dict(entry.parameters),
+        **noted(entry, build),
     )
-    return f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
+    told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
+    if "DomainName" not in (parameters or {}):
+        return told
+    return f"{told} {builds.record(entry, outputs)}"
 
 
 def steps(account: Account, build: Build, entries: Sequence[Entry], watched: int) -> list[Step]:

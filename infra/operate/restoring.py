@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from chalicelib.tables.settings import SIGNING_KEYS
+from chalicelib.storage.forms import UnknownForm
+from chalicelib.tables.settings import SERVER_KEY, SIGNING_KEYS
 from infra.operate import builds, functions, leftovers, rows, smoke, table_settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
@@ -75,17 +76,29 @@ class _Restore:
             raise Failed("The tenant was restored just now; look at `status`.")
 
     def restore(self) -> str:
-        client, present = self._account.client("dynamodb"), self._present()
+        """A table that came since was empty at the moment: there it is made, not restored."""
+        younger = require_reached(self._account, self._entry, self._moment)
+        present = self._present()
         for name in our_tables():
             if self._named(name, self._new) not in present:
-                client.restore_table_to_point_in_time(
-                    SourceTableName=self._named(name, self._entry),
-                    TargetTableName=self._named(name, self._new),
-                    RestoreDateTime=self._moment,
-                    SSESpecificationOverride=self._encryption(),
-                )
+                self._begin(name, is_younger=name in younger)
         self._account.until(self._are_there, 20)
-        return f"{len(our_tables())} tables."
+        made = f", {len(younger)} of them empty: they came later" if younger else ""
+        return f"{len(our_tables())} tables{made}."
+
+    def _begin(self, name: str, *, is_younger: bool) -> None:
+        resource = self._resources()[table_id(name, self._new.epoch)]
+        key = self._stack.outputs()["TenantKeyArn"]
+        if is_younger:
+            table_settings.create(self._account, resource, self._entry.tenant, key)
+            return
+        self._account.client("dynamodb").restore_table_to_point_in_time(
+            SourceTableName=self._named(name, self._entry),
+            TargetTableName=self._named(name, self._new),
+            RestoreDateTime=self._moment,
+            SSESpecificationOverride=table_settings.encryption(key),
+            OnDemandThroughputOverride=resource["Properties"]["OnDemandThroughput"],
+        )
 
     def settle(self) -> None:
         """From the template, so that a restored table is what a new one would be."""
@@ -99,7 +112,15 @@ class _Restore:
         stored = {
             name: rows.read(self._account, self._named(name, self._new)) for name in our_tables()
         }
-        if found := violations(stored):
+        try:
+            found = violations(stored)
+        except UnknownForm as unknown:
+            raise Failed(
+                f"Some rows of that state are of a form that this build does not read: {unknown}. "
+                "The tenant runs on as before. To try a later second, give "
+                f"`keyhaven infra restore {self._entry.tenant} --give-up` first."
+            ) from None
+        if found:
             raise Failed(self._refusal([str(each) for each in found]))
         return f"{sum(map(len, stored.values())):,} rows, nothing is wrong."
 
@@ -123,7 +144,8 @@ class _Restore:
         if self._is_switched():
             return _IN_USE
         old, new = (self._named(SETTINGS, each) for each in (self._entry, self._new))
-        rows.copy(self._account, old, new, {"name": {"S": SIGNING_KEYS}})
+        for name in (SIGNING_KEYS, SERVER_KEY):
+            rows.copy(self._account, old, new, {"name": {"S": name}})
         return "As published now."
 
     def take_in(self) -> str:
@@ -210,10 +232,6 @@ class _Restore:
         tier = TIERS[self._entry.tier]
         return tables(self._new.epoch, may_be_removable=tier.may_be_removable)
 
-    def _encryption(self) -> Json:
-        key = self._stack.outputs()["TenantKeyArn"]
-        return {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
-
     def _refusal(self, found: list[str]) -> str:
         more = [f"  and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
         tenant, epoch = self._entry.tenant, self._new.epoch
@@ -224,7 +242,7 @@ class _Restore:
                 *more,
                 "The tenant runs on as before. Tables come back one by one, so a change that was",
                 "just being written may be half there. To try another second, remove them first:",
-                f"`python -m infra restore {tenant} --give-up`. Or repair the rows by hand, in the",
+                f"`keyhaven infra restore {tenant} --give-up`. Or repair the rows by hand, in the",
                 f"tables of epoch {epoch} (docs/operations.md), and repeat the command.",
             ]
         )
@@ -286,3 +304,39 @@ def require_within_reach(account: Account, moment: datetime) -> None:
             f"A moment should be from {RECOVERY_DAYS} days to five minutes ago; "
             f"it is {now:%Y-%m-%dT%H:%M:%SZ}."
         )
+
+
+def require_reached(account: Account, entry: Entry, moment: datetime) -> frozenset[str]:
+    """Tables that came after a moment; `Failed` where what was stored then cannot be had back.
+
+    One that a restore has made holds nothing of before it, and is not taken for one that came.
+    """
+    described = {name: _described(account, entry, name) for name in our_tables()}
+    younger = {name for name, each in described.items() if each["CreationDateTime"] > moment}
+    restored = sorted(name for name in younger if described[name].get("RestoreSummary"))
+    if restored:
+        raise Failed(
+            f"The tables of epoch {entry.epoch} were restored after that moment. What was before "
+            f"lies in those of epoch {entry.epoch - 1}, until they are let go (docs/operations.md)."
+        )
+    if len(younger) == len(described):
+        first = min(each["CreationDateTime"] for each in described.values())
+        raise Failed(f"The tenant has been there since {first:%Y-%m-%dT%H:%M:%SZ} alone.")
+    for name in described.keys() - younger:
+        _require_recoverable(account, entry, name, moment)
+    return frozenset(younger)
+
+
+def _described(account: Account, entry: Entry, name: str) -> Json:
+    table = f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
+    return dict(account.client("dynamodb").describe_table(TableName=table)["Table"])
+
+
+def _require_recoverable(account: Account, entry: Entry, name: str, moment: datetime) -> None:
+    """Recovery begins a little later than a table: its first rows of all are not in it."""
+    table = f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
+    client = account.client("dynamodb")
+    told = client.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]
+    first = told.get("PointInTimeRecoveryDescription", {}).get("EarliestRestorableDateTime")
+    if first is not None and moment < first:
+        raise Failed(f"The table {name} can be had back from {first:%Y-%m-%dT%H:%M:%SZ} on.")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 from infra.operate.account import Account
+from infra.operate.registry import Entry
 from infra.operate.steps import Failed
 
 _BATCH = 25
@@ -26,10 +28,20 @@ def empty(account: Account, table: str) -> int:
 
 
 def copy(account: Account, source: str, target: str, key: dict[str, Any]) -> None:
-    """Put one row of a table into another that is like it."""
+    """Put one row of a table into another that is like it, if there is one."""
     client = account.client("dynamodb")
-    row = client.get_item(TableName=source, Key=key, ConsistentRead=True)["Item"]
-    client.put_item(TableName=target, Item=row)
+    row = client.get_item(TableName=source, Key=key, ConsistentRead=True).get("Item")
+    if row is not None:
+        client.put_item(TableName=target, Item=row)
+
+
+def setting(account: Account, entry: Entry, name: str) -> dict[str, Any]:
+    """A document of a tenant's settings; an empty one where it has none."""
+    table = f"keyhaven-{entry.tenant}-{entry.epoch}-settings"
+    asked = {"TableName": table, "Key": {"name": {"S": name}}, "ConsistentRead": True}
+    row = account.client("dynamodb").get_item(**asked).get("Item")
+    value: dict[str, Any] = {} if row is None else json.loads(row["value"]["S"])
+    return value
 
 
 def _keys(account: Account, table: str) -> Iterator[dict[str, Any]]:

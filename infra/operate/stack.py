@@ -9,6 +9,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from infra.checks.replacements import KINDS
 from infra.operate.account import Account
 from infra.operate.steps import Failed
 from infra.template.elements import Json, digest, text
@@ -30,6 +31,12 @@ class Change:
     name: str
     kind: str
     replaces: str = "False"
+
+    @property
+    def takes_data(self) -> bool:
+        """Whether something that is stored in is replaced, or leaves."""
+        is_replaced = self.action == "Modify" and self.replaces == "True"
+        return self.kind in KINDS and (is_replaced or self.action == "Remove")
 
     def __str__(self) -> str:
         note = {"True": ", replaced", "Conditional": ", perhaps replaced"}.get(self.replaces, "")
@@ -143,6 +150,7 @@ class Stack:
         failures = self._follow(seen, len(changes.changes))
         if self.status() not in _GOOD:
             raise Failed("\n".join([f"The stack {self.name} is {self.status()}:", *failures]))
+        self._protect(is_on=True)
 
     def drop(self, change_set: str, kind: str) -> None:
         """Forget changes that are not carried out, and the empty stack they were to make."""
@@ -152,8 +160,11 @@ class Stack:
 
     def delete(self) -> None:
         """Delete the stack; what is kept by its template stays in the account."""
-        if self.find() is None:
+        found = self.find()
+        if found is None:
             return
+        if found.get("EnableTerminationProtection"):
+            self._protect(is_on=False)
         stack_id = self.find_id()
         self._client.delete_stack(StackName=self.name)
         self.account.until(lambda: not self.status().endswith("_IN_PROGRESS"))
@@ -163,6 +174,12 @@ class Stack:
     def find_id(self) -> str:
         found = self.find()
         return "" if found is None else str(found["StackId"])
+
+    def _protect(self, *, is_on: bool) -> None:
+        """Only the command whose work it is deletes a stack, and says so first."""
+        self._client.update_termination_protection(
+            StackName=self.name, EnableTerminationProtection=is_on
+        )
 
     @property
     def _client(self) -> Any:

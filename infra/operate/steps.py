@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 
 class Failed(Exception):  # noqa: N818  it says what is so
@@ -35,6 +35,8 @@ def carry_out(steps: Sequence[Step], *, again: str, dry_run: bool = False) -> No
         print(f"{number}/{len(steps)} {step.says}", flush=True)
         try:
             told = step.do()
+        except NoCredentialsError:
+            raise  # no step can be done without
         except (Failed, BotoCoreError, ClientError) as problem:
             raise Failed(_advice(number, step, problem, again)) from problem
         if told:

@@ -15,11 +15,29 @@ from infra.operate import leftovers
 from infra.operate.account import Account
 from infra.template.elements import Json
 
+_SHAPE = (
+    *("BillingMode", "OnDemandThroughput", "AttributeDefinitions", "KeySchema"),
+    *("LocalSecondaryIndexes", "GlobalSecondaryIndexes"),
+)
+
+
+def create(account: Account, resource: Json, tenant: str, key: str) -> None:
+    """Make a table as its resource in the template says; `put_back` gives it the rest."""
+    properties = resource["Properties"]
+    shape = {name: properties[name] for name in _SHAPE if name in properties}
+    account.client("dynamodb").create_table(
+        TableName=_name(properties, tenant), SSESpecification=encryption(key), **shape
+    )
+
+
+def encryption(key: str) -> Json:
+    return {"Enabled": True, "SSEType": "KMS", "KMSMasterKeyId": key}
+
 
 def put_back(account: Account, resource: Json, tenant: str) -> None:
     """Give a table what its resource in the template says of it, as far as it is missing."""
     client, properties = account.client("dynamodb"), resource["Properties"]
-    name = str(properties["TableName"]["Fn::Sub"]).replace("${TenantId}", tenant)
+    name = _name(properties, tenant)
     recovery = properties["PointInTimeRecoverySpecification"]
     client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
     described = client.describe_table(TableName=name)["Table"]
@@ -38,6 +56,7 @@ def _lost(properties: Json, described: Json) -> Iterator[Json]:
     """
     if properties["DeletionProtectionEnabled"] is not False:
         yield from _unless(described, {"DeletionProtectionEnabled": True})
+    yield from _unless(described, {"OnDemandThroughput": properties["OnDemandThroughput"]})
     if stream := properties.get("StreamSpecification"):
         yield from _unless(described, {"StreamSpecification": {"StreamEnabled": True, **stream}})
 
@@ -54,6 +73,10 @@ def _set_expiry(client: Any, name: str, wanted: Json) -> None:
     except ClientError as error:
         if "already enabled" not in str(error):
             raise
+
+
+def _name(properties: Json, tenant: str) -> str:
+    return str(properties["TableName"]["Fn::Sub"]).replace("${TenantId}", tenant)
 
 
 def _tags(properties: Mapping[str, Any], tenant: str) -> list[dict[str, str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
 from chalicelib.tables.settings import UPGRADE
 from infra.checks import forms
 from infra.checks.forms import Manifest
+from infra.operate import rows
 from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
@@ -49,18 +50,20 @@ def _may_be_left(before: Manifest, after: Manifest, table: str, progress: Json) 
 
 
 def _line(table: str, told: Json) -> str:
-    done = f"rows of {table}: {told['rows']} brought to form {told['form']}"
+    done = _done(table, told)
     if told["ended"]:
         return f"{done}; all are of it since {told['ended']}"
     amid = "" if told["after"] is None else ", in which it is"
     return f"{done}; pass {told['passes']} from {told['due']}{amid}"
 
 
+def _done(table: str, told: Json) -> str:
+    if table == READINGS_IN_LOGS:
+        days = f"{told['form']} days" if told["form"] else "ever"
+        return f"{table}: {told['rows']} counted as known, and kept for {days}"
+    return f"rows of {table}: {told['rows']} brought to form {told['form']}"
+
+
 def _progress(account: Account, entry: Entry) -> Json:
     """What the tenant's sweeper has noted, by table."""
-    table = f"keyhaven-{entry.tenant}-{entry.epoch}-settings"
-    key = {"name": {"S": UPGRADE}}
-    client = account.client("dynamodb")
-    row = client.get_item(TableName=table, Key=key, ConsistentRead=True).get("Item")
-    told: Json = {} if row is None else json.loads(row["value"]["S"])
-    return told
+    return rows.setting(account, entry, UPGRADE)

@@ -1,27 +1,38 @@
-"""What rings when a tenant is not well."""
+"""What rings when a tenant is not well: of which numbers, and after which time."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from infra.template.elements import Json, Resources, logical, ref, resource, sub
+from chalicelib.domain.metrics import DIMENSION, NAMESPACE, Metric
+from infra.template.elements import NO_VALUE, Json, Resources, logical, ref, resource, sub
 from infra.template.functions import ALIAS, FUNCTIONS, Function
 from infra.template.tables import our_tables, table_id
 from infra.template.tiers import Tier
 
 MINUTE = 60
 A_WHILE = 5 * MINUTE
-"""Between two calls on the schedule, and at most between two tries of what failed, nothing is
-told."""
+"""At most between two tries of what failed, nothing is told."""
+CALLS_MISSED = 3
+"""Calls on the schedule that do not come, or the most of which fail, before it is told."""
+AN_HOUR = 60 * MINUTE
 LATE_MS = 10 * MINUTE * 1000
+SLOW_MS = 10_000
+IF_NONE_IS_SENT = "IF(FILL(sent, 0) == 0, FILL(refused, 0), 0)"
 
 
 def alarms(tier: Tier, epoch: int) -> Resources:
-    errors = {each.errors: _errors(each) for each in FUNCTIONS}
+    always = {
+        **{each.errors: _errors(each) for each in FUNCTIONS},
+        **{each.accidents: _accidents(each) for each in FUNCTIONS},
+        **{each.silent: _silent(each) for each in FUNCTIONS if each.group.is_scheduled},
+        **{each.refused: _mails_refused(each) for each in FUNCTIONS if each.group.sends_mails},
+    }
     if not tier.is_watched:
-        return errors
+        return always
     return {
-        **errors,
+        **always,
+        **{each.slow: _slow(each) for each in FUNCTIONS if each.is_served},
         **{logical(name, "throttles"): _throttles(name, epoch) for name in our_tables()},
         "GatewayErrors": _gateway_errors(),
         "FailedWork": _failed_work(),
@@ -30,20 +41,88 @@ def alarms(tier: Tier, epoch: int) -> Resources:
     }
 
 
+def of_release(function: Function) -> tuple[str, ...]:
+    """Alarms that lead a release of the function back."""
+    return function.errors, function.accidents, function.slow
+
+
 def _errors(function: Function) -> Json:
     """Of the alias, whatever version it leads to: so a release that fails goes back.
 
-    What runs every five minutes never fails in two minutes that follow each other.
+    What the schedule calls may fail once, as its next call is the second try.
     """
-    how = {"Period": A_WHILE} if function.group.is_scheduled else {}
-    return _of_function(function, "the function fails", "Errors", **how)
+    about, metric = "the function fails", "Errors"
+    if function.group.is_scheduled:
+        period = CALLS_MISSED * function.every
+        return _of_function(function, about, metric, threshold=2, periods=1, Period=period)
+    return _of_function(function, about, metric, periods=1 if function.is_served else 2)
+
+
+def _accidents(function: Function) -> Json:
+    """What a function answers with 500, or gives up, is no error to Lambda, as it returned.
+
+    One is enough, since nobody expected it; and where few people are at work there is no second.
+    """
+    return _alarm(
+        f"{function.name}: an accident",
+        threshold=1,
+        periods=1,
+        Namespace=NAMESPACE,
+        MetricName=str(Metric.ACCIDENTS),
+        Dimensions=_of_ours(function),
+    )
+
+
+def _silent(function: Function) -> Json:
+    """Nobody calls it, and what is not called tells nothing: so to hear nothing is to be told."""
+    return _of_function(
+        function,
+        "the schedule does not call the function",
+        "Invocations",
+        periods=1,
+        ComparisonOperator="LessThanThreshold",
+        TreatMissingData="breaching",
+        Period=CALLS_MISSED * function.every,
+    )
+
+
+def _slow(function: Function) -> Json:
+    """One answer in ten takes longer than people wait; of few answers nothing is concluded."""
+    return _of_function(
+        function,
+        "the function is slow",
+        "Duration",
+        threshold=SLOW_MS,
+        periods=3,
+        Statistic=NO_VALUE,
+        ExtendedStatistic="p90",
+        EvaluateLowSampleCountPercentile="ignore",
+    )
+
+
+def _mails_refused(function: Function) -> Json:
+    """SES refuses mails for good and takes none: it is the sender, not somebody's address."""
+    return _alarm(
+        f"{function.name}: all mails are refused",
+        threshold=1,
+        periods=1,
+        Metrics=[
+            _summed("sent", NAMESPACE, str(Metric.MAILS_SENT), _of_ours(function), AN_HOUR),
+            _summed("refused", NAMESPACE, str(Metric.MAILS_REFUSED), _of_ours(function), AN_HOUR),
+            _expressed("refused, and none sent", IF_NONE_IS_SENT),
+        ],
+    )
 
 
 def _delay(function: Function) -> Json:
     """How old what it is called with has become: nothing is lost yet, and nothing goes on."""
-    how = {"Statistic": "Maximum", "Period": A_WHILE}
     return _of_function(
-        function, "the function comes late", "IteratorAge", threshold=LATE_MS, **how
+        function,
+        "the function comes late",
+        "IteratorAge",
+        threshold=LATE_MS,
+        Statistic="Maximum",
+        Period=A_WHILE,
     )
 
 
@@ -53,21 +132,34 @@ def _held_back(function: Function) -> Json:
 
 
 def _of_function(
-    function: Function, about: str, metric: str, threshold: int = 1, **how: Any
+    function: Function,
+    about: str,
+    metric: str,
+    threshold: int = 1,
+    periods: int = 2,
+    **how: Any,
 ) -> Json:
-    alias = [
-        {"Name": "FunctionName", "Value": ref(function.id)},
-        {"Name": "Resource", "Value": sub(f"${{{function.id}}}:{ALIAS}")},
-    ]
     return _alarm(
         f"{function.name}: {about}",
         threshold=threshold,
-        periods=2,
+        periods=periods,
         Namespace="AWS/Lambda",
         MetricName=metric,
-        Dimensions=alias,
+        Dimensions=_of_alias(function),
         **how,
     )
+
+
+def _of_alias(function: Function) -> list[Json]:
+    return [
+        {"Name": "FunctionName", "Value": ref(function.id)},
+        {"Name": "Resource", "Value": sub(f"${{{function.id}}}:{ALIAS}")},
+    ]
+
+
+def _of_ours(function: Function) -> list[Json]:
+    """Of what the function's log counts (`chalicelib/domain/metrics.py`)."""
+    return [{"Name": DIMENSION, "Value": ref(function.id)}]
 
 
 def _gateway_errors() -> Json:
@@ -102,22 +194,22 @@ def _throttles(name: str, epoch: int) -> Json:
         threshold=1,
         periods=2,
         Metrics=[
-            _counted("reads", "ReadThrottleEvents", table),
-            _counted("writes", "WriteThrottleEvents", table),
-            {
-                "Id": "all",
-                "Label": "throttled",
-                "Expression": "FILL(reads, 0) + FILL(writes, 0)",
-                "ReturnData": True,
-            },
+            _summed("reads", "AWS/DynamoDB", "ReadThrottleEvents", table, MINUTE),
+            _summed("writes", "AWS/DynamoDB", "WriteThrottleEvents", table, MINUTE),
+            _expressed("throttled", "FILL(reads, 0) + FILL(writes, 0)"),
         ],
     )
 
 
-def _counted(word: str, metric: str, dimensions: list[Json]) -> Json:
-    measured = {"Namespace": "AWS/DynamoDB", "MetricName": metric, "Dimensions": dimensions}
-    stat = {"Metric": measured, "Period": MINUTE, "Stat": "Sum"}
+def _summed(word: str, space: str, metric: str, dimensions: list[Json], period: int) -> Json:
+    measured = {"Namespace": space, "MetricName": metric, "Dimensions": dimensions}
+    stat = {"Metric": measured, "Period": period, "Stat": "Sum"}
     return {"Id": word, "MetricStat": stat, "ReturnData": False}
+
+
+def _expressed(label: str, expression: str) -> Json:
+    """What the alarm looks at, made of the sums beside it."""
+    return {"Id": "all", "Label": label, "Expression": expression, "ReturnData": True}
 
 
 def _alarm(about: str, threshold: int, periods: int, **measured: Any) -> Json:
@@ -129,6 +221,7 @@ def _alarm(about: str, threshold: int, periods: int, **measured: Any) -> Json:
         "EvaluationPeriods": periods,
         "TreatMissingData": "notBreaching",
         "AlarmActions": [ref("AlarmTopic")],
+        "OKActions": [ref("AlarmTopic")],
         **({"Statistic": "Sum", "Period": MINUTE} if is_plain else {}),
         **measured,
     }

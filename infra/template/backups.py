@@ -1,19 +1,27 @@
-"""The backups of a cell, in a vault that is locked."""
+"""The backups of a cell: how often they are made, and for how many days nobody can delete them."""
 
 from __future__ import annotations
 
 from infra.template.elements import NO_VALUE, Json, Resources, arn, either, kept, ref, resource, sub
-from infra.template.roles import trust
+from infra.template.roles import allow, policy, trust
 
 VAULT_DAYS = 35
 """How long backups are kept, and locked: nobody can delete them before, not even we."""
+CHANGEABLE_DAYS = 3
+"""After them the lock itself can never be taken back, by nobody, nor the vault be removed."""
+VAULT = "KeyedVault"
+"""A vault never changes its key: the one before this, `Vault`, had AWS's own."""
 
 
 def backups() -> Resources:
     """A copy of all tables every night, that nobody can delete before its time."""
     vault: Json = {
-        "BackupVaultName": "keyhaven",
-        "LockConfiguration": {"MinRetentionDays": VAULT_DAYS, "ChangeableForDays": 3},
+        "BackupVaultName": "keyhaven-copies",
+        "EncryptionKeyArn": arn("VaultKey"),
+        "LockConfiguration": {
+            "MinRetentionDays": VAULT_DAYS,
+            "ChangeableForDays": CHANGEABLE_DAYS,
+        },
     }
     role: Json = {
         "Path": "/keyhaven/",
@@ -24,6 +32,7 @@ def backups() -> Resources:
                 "AWSBackupServiceRolePolicyForBackup"
             )
         ],
+        "Policies": [policy("copies", (_use_of_key(),))],
     }
     tagged = {
         "ConditionType": "STRINGEQUALS",
@@ -40,11 +49,18 @@ def backups() -> Resources:
     }
     plan: Json = {"BackupPlan": {"BackupPlanName": "keyhaven", "BackupPlanRule": [_nightly()]}}
     return {
-        "Vault": kept("Backup::BackupVault", vault),
+        "VaultKey": kept("KMS::Key", _key()),
+        VAULT: kept("Backup::BackupVault", vault),
         "BackupRole": resource("IAM::Role", role),
         "Backups": resource("Backup::BackupPlan", plan),
         "BackedUp": resource("Backup::BackupSelection", selection),
     }
+
+
+def _use_of_key() -> Json:
+    """Without it a job is said to be done, and nothing is copied."""
+    uses = ["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptTo"]
+    return allow(uses, [arn("VaultKey")])
 
 
 def _nightly() -> Json:
@@ -52,8 +68,30 @@ def _nightly() -> Json:
     copy = {"DestinationBackupVaultArn": ref("OtherVault"), "Lifecycle": lifecycle}
     return {
         "RuleName": "nightly",
-        "TargetBackupVault": ref("Vault"),
+        "TargetBackupVault": ref(VAULT),
         "ScheduleExpression": "cron(0 3 * * ? *)",
         "Lifecycle": lifecycle,
         "CopyActions": either("HasOtherVault", [copy], NO_VALUE),
+    }
+
+
+def _key() -> Json:
+    """A key of the cell, whose users and end are ours to say.
+
+    Copies outlive what they were made of, the tenant's key too: without this one nobody reads
+    them any more.
+    """
+    account = sub("arn:${AWS::Partition}:iam::${AWS::AccountId}:root")
+    statement: Json = {
+        "Sid": "Account",
+        "Effect": "Allow",
+        "Principal": {"AWS": account},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+    return {
+        "Description": "Keyhaven, copies of tables",
+        "EnableKeyRotation": True,
+        "PendingWindowInDays": 30,
+        "KeyPolicy": {"Version": "2012-10-17", "Statement": [statement]},
     }

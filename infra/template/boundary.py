@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chalicelib.endpoint_groups import Right
 from infra.template.elements import Json, Resources, resource, sub
+from infra.template.network import INTERFACES
 from infra.template.roles import allow
 from infra.template.streams import READING
 
@@ -33,10 +34,16 @@ def boundary() -> Resources:
             ["logs:CreateLogStream", "logs:PutLogEvents"],
             [_ours("logs", "log-group:/keyhaven/*")],
         ),
+        allow([f"ec2:{action}" for action in INTERFACES], ["*"]),
         allow(["xray:PutTraceSegments", "xray:PutTelemetryRecords"], ["*"]),
         allow(
             ["lambda:GetAlias", "lambda:UpdateAlias", "lambda:GetProvisionedConcurrencyConfig"],
             [_ours("lambda", "function:keyhaven-*")],
+        ),
+        allow(["lambda:InvokeFunction"], [_ours("lambda", "function:keyhaven-*")]),
+        allow(
+            ["codedeploy:PutLifecycleEventHookExecutionStatus"],
+            [_ours("codedeploy", "deploymentgroup:*")],
         ),
         allow(["cloudwatch:DescribeAlarms"], [_ours("cloudwatch", "alarm:*")]),
     ]

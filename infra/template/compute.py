@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from infra.bundle.bundle import Bundle
 from infra.bundle.runtime import ARCHITECTURE, RUNTIME
@@ -19,34 +20,61 @@ from infra.template.elements import (
     resource,
     sub,
 )
-from infra.template.functions import ALIAS, Function
+from infra.template.functions import ALIAS, FUNCTIONS, PROBER, Function
+from infra.template.network import network, placed
 from infra.template.parameters import READ_BY_FUNCTIONS
+from infra.template.probes import probes
 from infra.template.roles import role
+from infra.template.stores import SECRET_OF
 from infra.template.streams import follower
 from infra.template.tables import prefix
 from infra.template.tiers import Tier
 
-EVERY_FIVE_MINUTES = "rate(5 minutes)"
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What the functions of a stack are made of."""
+
+    tier: Tier
+    bundle: Bundle
+    epoch: int
+    values: Mapping[str, str]
+    """Parameters of the tenant."""
 
 
-def function(
-    which: Function, tier: Tier, bundle: Bundle, epoch: int, values: Mapping[str, str]
-) -> Resources:
-    properties = _function(which, tier, bundle, epoch)
-    settings = {name: values.get(name, "") for name in READ_BY_FUNCTIONS}
-    version = f"{which.version}{digest(properties, bundle.layer_digest, settings)}"
+def functions(release: Release) -> Resources:
+    """All functions; last who is told the versions of the others."""
+    versions: dict[str, str] = {}
+    made: Resources = {}
+    for each in sorted(FUNCTIONS, key=lambda one: one.group.asks_versions):
+        told = {}
+        if each.group.asks_versions and release.tier.is_gradual:
+            told = {"PROBES": probes(versions)}
+        properties = _function(each, release, told)
+        settings = {name: release.values.get(name, "") for name in READ_BY_FUNCTIONS}
+        digested = digest(properties, release.bundle.layer_digest, settings)
+        versions[each.name] = f"{each.version}{digested}"
+        made |= _resources(each, release, properties, versions[each.name])
+    return made
+
+
+def _resources(which: Function, release: Release, properties: Json, version: str) -> Resources:
+    tier, epoch = release.tier, release.epoch
+    placing = network(which)
     return {
-        which.id: resource("Lambda::Function", properties),
+        which.id: resource("Lambda::Function", properties, **_after(placing)),
         which.logs: kept("Logs::LogGroup", log_group(which.name)),
         version: kept("Lambda::Version", {"FunctionName": ref(which.id)}),
         which.alias: _alias(which, version, tier),
-        **role(which, epoch),
+        **role(which, epoch, tier),
+        **placing,
         **(_schedule(which) if which.group.is_scheduled else {}),
         **follower(which, epoch),
     }
 
 
-def _function(which: Function, tier: Tier, bundle: Bundle, epoch: int) -> Json:
+def _function(which: Function, release: Release, told: Json) -> Json:
+    tier, bundle, epoch = release.tier, release.bundle, release.epoch
     is_sign_in = which.is_served and which.group.holds_private_keys
     return {
         "FunctionName": sub(f"keyhaven-${{TenantId}}-{which.name}"),
@@ -58,13 +86,20 @@ def _function(which: Function, tier: Tier, bundle: Bundle, epoch: int) -> Json:
         "Role": arn(which.role),
         "MemorySize": which.memory,
         "Timeout": which.timeout,
+        **({"EphemeralStorage": {"Size": which.disk}} if which.disk else {}),
         "ReservedConcurrentExecutions": (tier.reserved if is_sign_in else None) or NO_VALUE,
-        "Environment": {"Variables": environment(which, epoch)},
+        "Environment": {"Variables": {**environment(which, epoch), **told}},
         "KmsKeyArn": arn("TenantKey"),
         "LoggingConfig": {"LogGroup": ref(which.logs), "LogFormat": "JSON"},
         "TracingConfig": {"Mode": "Active"},
         "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
+        **placed(which),
     }
+
+
+def _after(rights: Resources) -> Json:
+    """A function is put into subnets once its role may be."""
+    return {"DependsOn": sorted(rights)} if rights else {}
 
 
 def environment(which: Function, epoch: int) -> Json:
@@ -77,14 +112,16 @@ def environment(which: Function, epoch: int) -> Json:
         "MAIL_SENDER": ref("MailSender"),
         "TABLE_PREFIX": sub(prefix(epoch)),
         **({"ENDPOINT_GROUP": group.name} if which.is_served else {}),
+        **({"READING_DAYS": ref("ReadingDays")} if group.keeps_readings else {}),
+        **(
+            {"LOG_EXPORT": ref("LogExport"), "EXPORT_BUCKET": ref("Objects")}
+            if group.exports_logs
+            else {}
+        ),
         **({"AVATAR_BUCKET": ref("Objects")} if group.avatars else {}),
         **({"ANSWER_BUCKET": ref("Objects")} if group.leaves_answers else {}),
-        **(_places_of_keys() if group.holds_private_keys else {}),
+        **{f"{key.upper()}_SECRET": ref(SECRET_OF[key]) for key in sorted(group.private_keys)},
     }
-
-
-def _places_of_keys() -> Json:
-    return {"OPENPGP_SECRET": ref("OpenpgpSecret"), "JWT_SECRET": ref("JwtSecret")}
 
 
 def _alias(which: Function, version: str, tier: Tier) -> Json:
@@ -100,6 +137,7 @@ def _alias(which: Function, version: str, tier: Tier) -> Json:
     shift = {
         "ApplicationName": ref("Releases"),
         "DeploymentGroupName": ref(release_of(which)),
+        "BeforeAllowTrafficHook": ref(PROBER),
     }
     return resource(
         "Lambda::Alias", properties, UpdatePolicy={"CodeDeployLambdaAliasUpdate": shift}
@@ -111,10 +149,10 @@ def release_of(which: Function) -> str:
 
 
 def _schedule(which: Function) -> Resources:
-    """Call a worker every five minutes; the next call is the second try."""
+    """Call a worker every few minutes; the next call is the second try."""
     rule: Json = {
         "Description": sub(f"Keyhaven, tenant ${{TenantId}}: {which.name}"),
-        "ScheduleExpression": EVERY_FIVE_MINUTES,
+        "ScheduleExpression": f"rate({which.group.every} minutes)",
         "State": "ENABLED",
         "Targets": [{"Id": which.name, "Arn": ref(which.alias)}],
     }

@@ -75,5 +75,8 @@ def digest(*values: Any) -> str:
 
 
 def text(template: Mapping[str, Any]) -> str:
-    """A template as it is reviewed, tested and sent."""
-    return json.dumps(template, indent=1, sort_keys=True) + "\n"
+    """A template as it is reviewed, tested and sent: a line for each value, and no indentation.
+
+    CloudFormation counts each space of a megabyte.
+    """
+    return json.dumps(template, indent=0, separators=(",", ":"), sort_keys=True) + "\n"

@@ -1,4 +1,4 @@
-"""Every function there is: one for each endpoint group, one for each worker."""
+"""Every function there is: its memory, its time limit, and how often it is called."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from infra.template.elements import logical
 ALIAS = "live"
 ONE_CORE = 1769
 """Megabytes from which on a function has a whole processor core."""
+A_DAY_OF_LOGS = 3_072
+"""Megabytes of files for as many events of a day as there is time to sort (ADR 48)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +53,46 @@ class Function:
         return logical(self.name, "errors")
 
     @property
+    def accidents(self) -> str:
+        return logical(self.name, "accidents")
+
+    @property
+    def slow(self) -> str:
+        return logical(self.name, "slow")
+
+    @property
+    def silent(self) -> str:
+        return logical(self.name, "silent")
+
+    @property
+    def refused(self) -> str:
+        return logical(self.name, "refused")
+
+    @property
     def delay(self) -> str:
         return logical(self.name, "delay")
+
+    @property
+    def network(self) -> str:
+        return logical(self.name, "network")
 
     @property
     def held_back(self) -> str:
         return logical(self.name, "held", "back")
 
     @property
+    def every(self) -> int:
+        """Seconds between two calls on its schedule."""
+        return self.group.every * 60
+
+    @property
     def memory(self) -> int:
-        return ONE_CORE if self.group.holds_private_keys else 1024
+        return ONE_CORE if self.group.private_keys else 1024
+
+    @property
+    def disk(self) -> int | None:
+        """Megabytes of files that lie there for a while, where all functions have fewer."""
+        return A_DAY_OF_LOGS if self.group.exports_logs else None
 
 
 def of_group(group: EndpointGroup) -> Function:
@@ -70,7 +102,10 @@ def of_group(group: EndpointGroup) -> Function:
 
 def of_worker(worker: EndpointGroup) -> Function:
     [module] = worker.modules
-    return Function(worker, f"chalicelib.workers.{module}.handler", timeout=240, is_served=False)
+    handler = f"chalicelib.workers.{module}.handler"
+    return Function(worker, handler, timeout=worker.seconds, is_served=False)
 
 
+PROBER = "ProberFunction"
+"""Who asks the new versions before a release."""
 FUNCTIONS = (*map(of_group, GROUPS), *map(of_worker, WORKERS))

@@ -16,7 +16,7 @@ from typing import Any
 from chalicelib.domain.ids import named_id
 from chalicelib.endpoint_groups import CATCH_ALL, GROUPS
 from chalicelib.web.envelope import JSON_TYPE, SECURITY_HEADERS, UNKNOWN_ACTION
-from infra.endpoints import Served, every_endpoint, every_page
+from infra.endpoints import Served, everything
 from infra.template.elements import Json, sub
 from infra.template.functions import Function, of_group
 
@@ -82,7 +82,7 @@ def paths() -> Json:
 def served_paths() -> dict[str, dict[str, Served]]:
     """The routes and pages by path, as the gateway takes it, and method."""
     found: dict[str, dict[str, Served]] = {}
-    for served in (*every_endpoint(), *every_page()):
+    for served in everything():
         for path in served.route.gateway_paths():
             found.setdefault(path, {})[served.route.method.lower()] = served
     return dict(sorted(found.items()))

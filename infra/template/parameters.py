@@ -11,12 +11,27 @@ MAIL_SENDER = "^(|[A-Za-z0-9._+-]+@([a-z0-9-]+[.])+[a-z0-9-]{2,})$"
 """None of the signs that mean something in a policy."""
 ARN = "^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+$"
 OPTIONAL_ARN = "^(|arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+)$"
-READ_BY_FUNCTIONS = ("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn")
+NAME = "^(|([a-z0-9-]+[.])+[a-z]{2,})$"
+"""Of a host, in small letters, as API Gateway wants it."""
+ZONE = "^(|Z[A-Z0-9]{1,31})$"
+SUBNETS = "^(|subnet-[0-9a-f]{8,17}(,subnet-[0-9a-f]{8,17}){0,15})$"
+DAYS = "^(0|[1-9][0-9]{0,3})$"
+DAYS_OF_EXPORTS = "^([3-9][0-9]|[1-9][0-9]{2,3})$"
+SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
+READ_BY_FUNCTIONS = (
+    *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
+    *("DirectorySubnets", "DirectorySecurityGroup", "ReadingDays", "LogExport"),
+)
 """A change of these makes a new version of each function."""
 
 
 def _text(about: str, **further: Any) -> Json:
     return {"Type": "String", "Description": about, **further}
+
+
+def _unless_yes(about: str) -> Json:
+    """What is not so unless it is said."""
+    return _text(about, AllowedValues=["yes", "no"], Default="no")
 
 
 def tenant_parameters(tier: Tier) -> Json:
@@ -42,7 +57,17 @@ def tenant_parameters(tier: Tier) -> Json:
             AllowedPattern=MAIL_SENDER,
             MaxLength=254,
         ),
-        "DomainName": _text("The tenant's own domain name, if it has one.", Default=""),
+        "DomainName": _text(
+            "The tenant's own domain name, if it has one.", Default="", AllowedPattern=NAME
+        ),
+        "HostedZone": _text(
+            "The zone in which the stack makes the record of that name, if it is to.",
+            Default="",
+            AllowedPattern=ZONE,
+        ),
+        "BucketNamedByRegion": _unless_yes(
+            "Whether the bucket's name has its region; for good, as the bucket holds objects.",
+        ),
         "CertificateArn": _text(
             "The certificate of that name, from the platform.",
             Default="",
@@ -50,6 +75,29 @@ def tenant_parameters(tier: Tier) -> Json:
         ),
         "FirewallArn": _text(
             "The platform's firewall, if it has one.", Default="", AllowedPattern=OPTIONAL_ARN
+        ),
+        "DirectorySubnets": _text(
+            "Subnets from which the company's directory is reached, with commas between them.",
+            Default="",
+            AllowedPattern=SUBNETS,
+        ),
+        "DirectorySecurityGroup": _text(
+            "The security group of what asks the directory there; goes with DirectorySubnets.",
+            Default="",
+            AllowedPattern=SECURITY_GROUP,
+        ),
+        "ReadingDays": _text(
+            "For how many days logs tell who read a secret; 0 is for ever.",
+            Default="0",
+            AllowedPattern=DAYS,
+        ),
+        "LogExport": _unless_yes(
+            "Whether each day of the logs is left in the bucket for auditors.",
+        ),
+        "LogExportDays": _text(
+            "For how many days the bucket keeps what was left there for auditors.",
+            Default="400",
+            AllowedPattern=DAYS_OF_EXPORTS,
         ),
         "CodeBucket": _text("The platform's bucket with the code."),
         "LayerArn": _text("The platform's layer version.", AllowedPattern=ARN),
@@ -59,10 +107,8 @@ def tenant_parameters(tier: Tier) -> Json:
         ),
     }
     if tier.may_be_removable:
-        parameters["Removable"] = _text(
+        parameters["Removable"] = _unless_yes(
             "Whether tables may be deleted: yes for a trial that is to be removed.",
-            AllowedValues=["yes", "no"],
-            Default="no",
         )
     return parameters
 
@@ -70,8 +116,13 @@ def tenant_parameters(tier: Tier) -> Json:
 def tenant_conditions(tier: Tier) -> Json:
     conditions = {
         "HasDomain": is_given("DomainName"),
+        "HasRecord": {"Fn::And": [is_given("DomainName"), is_given("HostedZone")]},
+        "HasRegionInName": equals("BucketNamedByRegion", "yes"),
         "HasFirewall": is_given("FirewallArn"),
         "HasMailSender": is_given("MailSender"),
+        "HasDirectoryNetwork": {
+            "Fn::And": [is_given("DirectorySubnets"), is_given("DirectorySecurityGroup")]
+        },
     }
     if tier.may_be_removable:
         conditions["IsRemovable"] = equals("Removable", "yes")
@@ -80,14 +131,24 @@ def tenant_conditions(tier: Tier) -> Json:
 
 def platform_parameters() -> Json:
     return {
-        "HasLayerInBucket": _text(
+        "HasLayerInBucket": _unless_yes(
             "Whether the layer's archive lies in the code bucket already.",
-            AllowedValues=["yes", "no"],
-            Default="no",
         ),
-        "AlarmAddress": _text("Who is told of alarms by mail.", Default=""),
-        "Domain": _text("The domain under which tenants have their names.", Default=""),
-        "HostedZone": _text("The zone of that domain.", Default=""),
+        "AlarmAddress": _text(
+            "Who is told of alarms by mail.",
+            Default="",
+            AllowedPattern="^(|[^@ ]+@[^@ ]+[.][^@ ]+)$",
+        ),
+        "Domain": _text(
+            "The domain under which tenants have their names, such as keyhaven.example.",
+            Default="",
+            AllowedPattern=NAME,
+        ),
+        "HostedZone": _text(
+            "The hosted zone of that domain, such as Z0123456789ABCDEFGHIJ.",
+            Default="",
+            AllowedPattern=ZONE,
+        ),
         "OtherVault": _text(
             "A vault in another account, for copies of backups.",
             Default="",

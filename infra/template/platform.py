@@ -6,13 +6,15 @@ from __future__ import annotations
 
 from infra.bundle.bundle import Bundle
 from infra.bundle.runtime import ARCHITECTURE, RUNTIME
-from infra.template.backups import backups
+from infra.template.backups import VAULT, backups
 from infra.template.boundary import boundary
-from infra.template.buckets import bucket
+from infra.template.buckets import bucket, only_encrypted_ways
+from infra.template.cell_alarms import cell_alarms
 from infra.template.elements import Json, Resources, arn, kept, merged, ref, resource, sub
 from infra.template.firewall import firewall
 from infra.template.parameters import platform_conditions, platform_parameters
 from infra.template.roles import trust
+from infra.template.seeing import dashboards
 
 REGISTRY = "keyhaven.registry"
 """The table of tenants. Its name lies outside of what the bound of roles allows."""
@@ -28,6 +30,8 @@ def platform(bundle: Bundle) -> Json:
             _registry(),
             _code(bundle),
             _alarms(),
+            cell_alarms(),
+            dashboards(),
             boundary(),
             _gateway(),
             firewall(),
@@ -46,7 +50,9 @@ def _outputs(bundle: Bundle) -> Json:
         "PermissionsBoundary": {"Value": ref("Boundary")},
         "FirewallArn": {"Value": arn("Firewall")},
         "CertificateArn": {"Value": ref("Certificate"), "Condition": "HasCertificate"},
-        "VaultName": {"Value": ref("Vault")},
+        "Domain": {"Value": ref("Domain"), "Condition": "HasCertificate"},
+        "HostedZone": {"Value": ref("HostedZone"), "Condition": "HasCertificate"},
+        "VaultName": {"Value": ref(VAULT)},
     }
     return values
 
@@ -78,7 +84,11 @@ def _code(bundle: Bundle) -> Resources:
     }
     # The bucket is there first, then what lies in it, then the layer made of that.
     version = kept("Lambda::LayerVersion", layer, Condition="HasLayer")
-    return {"Code": bucket(name, by_s3_key), _layer_id(bundle): version}
+    return {
+        "Code": bucket(name, by_s3_key),
+        "CodePolicy": only_encrypted_ways("Code"),
+        _layer_id(bundle): version,
+    }
 
 
 def _layer_id(bundle: Bundle) -> str:
@@ -104,7 +114,7 @@ _REPLACED = {"UpdateReplacePolicy": "Delete"}
 
 
 def _alarm_key() -> Json:
-    """A key of the cell, since CloudWatch cannot use AWS's own for topics."""
+    """A key of the cell, since alarms and events cannot use AWS's own for topics."""
     return {
         "Description": "Keyhaven, alarms",
         "EnableKeyRotation": True,
@@ -121,7 +131,7 @@ def _alarm_key() -> Json:
                 {
                     "Sid": "Alarms",
                     "Effect": "Allow",
-                    "Principal": {"Service": "cloudwatch.amazonaws.com"},
+                    "Principal": {"Service": ["cloudwatch.amazonaws.com", "events.amazonaws.com"]},
                     "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
                     "Resource": "*",
                 },

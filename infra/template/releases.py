@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from infra.template.alarms import of_release
 from infra.template.compute import release_of
 from infra.template.elements import Json, Resources, arn, ref, resource, sub
 from infra.template.functions import ALIAS, FUNCTIONS, Function
@@ -34,7 +35,10 @@ def _group(function: Function) -> Json:
             "DeploymentType": "BLUE_GREEN",
             "DeploymentOption": "WITH_TRAFFIC_CONTROL",
         },
-        "AlarmConfiguration": {"Enabled": True, "Alarms": [{"Name": ref(function.errors)}]},
+        "AlarmConfiguration": {
+            "Enabled": True,
+            "Alarms": [{"Name": ref(name)} for name in of_release(function)],
+        },
         "AutoRollbackConfiguration": {
             "Enabled": True,
             "Events": [

@@ -7,28 +7,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
+from chalicelib.objects.exports import EXPORTS
 from infra.template.elements import Json, Resources, arn, ref, resource, sub
-from infra.template.functions import Function
-from infra.template.stores import SECRETS
+from infra.template.functions import FUNCTIONS, Function
+from infra.template.stores import SECRET_OF
 from infra.template.streams import READING, stream
 from infra.template.tables import index_names, our_tables, table_id
+from infra.template.tiers import Tier
 
 _LISTS = "ListBucket"
 _INDEXED = "Query"
 """The one action a function may ask of an index; rights are never decided from one."""
 
 
-def role(function: Function, epoch: int) -> Resources:
+def role(function: Function, epoch: int, tier: Tier) -> Resources:
     group = function.group
     statements = (
         *_rows(group, epoch),
         *_objects(group),
         *_answers(group),
+        *_exports(group),
         *_private_keys(group),
         *_stream(group, epoch),
         *_mails(group),
         *_key(group),
         *_failures(function),
+        *(_versions(function) if tier.is_gradual else ()),
         _logs(function),
         _traces(),
     )
@@ -101,13 +105,23 @@ def _answers(group: EndpointGroup) -> Iterator[Json]:
         yield allow(["s3:GetObject", "s3:PutObject"], [sub(f"${{Objects.Arn}}/{ANSWERS}/*")])
 
 
+def _exports(group: EndpointGroup) -> Iterator[Json]:
+    """Days of the logs: written, and listed, and never read again."""
+    if group.exports_logs:
+        yield allow(["s3:PutObject"], [sub(f"${{Objects.Arn}}/{EXPORTS}/*")])
+        only_exports = {"StringLike": {"s3:prefix": f"{EXPORTS}/*"}}
+        yield allow([f"s3:{_LISTS}"], [arn("Objects")], Condition=only_exports)
+
+
 def _private_keys(group: EndpointGroup) -> Iterator[Json]:
-    actions = ["GetSecretValue"] if group.holds_private_keys else []
+    actions = ["GetSecretValue"]
     if group.makes_private_keys:
         actions += ["DescribeSecret", "PutSecretValue"]
-    if actions:
+    if group.private_keys:
         named = [f"secretsmanager:{action}" for action in actions]
-        yield allow(named, [ref(name) for name in SECRETS])
+        yield allow(
+            named, [ref(SECRET_OF[key]) for key in sorted(group.private_keys, reverse=True)]
+        )
 
 
 def _stream(group: EndpointGroup, epoch: int) -> Iterator[Json]:
@@ -147,9 +161,9 @@ def _key(group: EndpointGroup) -> Iterator[Json]:
 def _services(group: EndpointGroup) -> Iterator[str]:
     if group.reads or group.writes:
         yield "dynamodb"
-    if group.avatars or group.leaves_answers:
+    if group.avatars or group.leaves_answers or group.exports_logs:
         yield "s3"
-    if group.holds_private_keys:
+    if group.private_keys:
         yield "secretsmanager"
 
 
@@ -159,6 +173,18 @@ def _failures(function: Function) -> Iterator[Json]:
         yield allow(["sqs:SendMessage"], [arn("DeadLetters")])
         through = {"StringEquals": {"kms:ViaService": [sub("sqs.${AWS::Region}.amazonaws.com")]}}
         yield allow(["kms:Decrypt", "kms:GenerateDataKey"], [arn("TenantKey")], Condition=through)
+
+
+def _versions(function: Function) -> Iterator[Json]:
+    """Ask the versions of functions that are served, and tell CodeDeploy how they answered."""
+    if function.group.asks_versions:
+        versions = [sub(f"${{{each.id}.Arn}}:*") for each in FUNCTIONS if each.is_served]
+        yield allow(["lambda:InvokeFunction"], versions)
+        groups = (
+            "arn:${AWS::Partition}:codedeploy:${AWS::Region}:${AWS::AccountId}"
+            ":deploymentgroup:${Releases}/*"
+        )
+        yield allow(["codedeploy:PutLifecycleEventHookExecutionStatus"], [sub(groups)])
 
 
 def _logs(function: Function) -> Json:

@@ -1,10 +1,12 @@
-"""What a tenant keeps beside its tables: the key, the bucket, the secrets, what failed."""
+"""What a tenant keeps beside its tables, and how long: key, bucket, secrets, failed calls."""
 
 from __future__ import annotations
 
+from chalicelib.endpoint_groups import OPENPGP_KEY, TOKEN_KEY
 from chalicelib.objects.answers import ANSWERS, SECONDS
-from infra.template.buckets import bucket
-from infra.template.elements import Json, Resources, arn, kept, ref, resource, sub
+from chalicelib.objects.exports import EXPORTS
+from infra.template.buckets import bucket, only_encrypted_ways
+from infra.template.elements import Json, Resources, arn, either, kept, ref, resource, sub
 
 ACCOUNT = "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"
 LOGS = (
@@ -12,6 +14,9 @@ LOGS = (
 )
 TWO_WEEKS = 14 * 24 * 3600
 SECRETS = {"OpenpgpSecret": "the server's OpenPGP key", "JwtSecret": "the key that signs tokens"}
+
+SECRET_OF = {OPENPGP_KEY: "OpenpgpSecret", TOKEN_KEY: "JwtSecret"}
+"""Where each private key is."""
 
 
 def stores() -> Resources:
@@ -61,23 +66,24 @@ def _logs_write() -> Json:
 
 
 def _bucket() -> Resources:
-    """Objects: avatars, and answers too large for a function."""
+    """Objects: avatars, answers too large for a function, and logs for auditors."""
     by_tenant_key = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("TenantKey")}
     objects = bucket(
-        sub("keyhaven-${TenantId}-${AWS::AccountId}"),
+        _bucket_name(),
         {"BucketKeyEnabled": True, "ServerSideEncryptionByDefault": by_tenant_key},
-        LifecycleConfiguration={"Rules": [_as_long_as_tables(), _answers_for_a_day()]},
+        LifecycleConfiguration={
+            "Rules": [_as_long_as_tables(), _exports_for_their_days(), _answers_for_a_day()]
+        },
         CorsConfiguration={"CorsRules": [_who_is_led_here()]},
         Tags=[{"Key": "tenant", "Value": ref("TenantId")}],
     )
-    policy: Json = {
-        "Bucket": ref("Objects"),
-        "PolicyDocument": {"Version": "2012-10-17", "Statement": [_only_encrypted_ways()]},
-    }
-    return {
-        "Objects": objects,
-        "ObjectsPolicy": kept("S3::BucketPolicy", policy),
-    }
+    return {"Objects": objects, "ObjectsPolicy": only_encrypted_ways("Objects")}
+
+
+def _bucket_name() -> Json:
+    """In all accounts and regions there is one of a name. Older tenants keep theirs."""
+    plain = "keyhaven-${TenantId}-${AWS::AccountId}"
+    return either("HasRegionInName", sub(f"{plain}-${{AWS::Region}}"), sub(plain))
 
 
 def _as_long_as_tables() -> Json:
@@ -105,6 +111,16 @@ def _answers_for_a_day() -> Json:
     }
 
 
+def _exports_for_their_days() -> Json:
+    return {
+        "Id": "exports",
+        "Status": "Enabled",
+        "Prefix": f"{EXPORTS}/",
+        "ExpirationInDays": ref("LogExportDays"),
+        "NoncurrentVersionExpiration": {"NoncurrentDays": 35},
+    }
+
+
 def _who_is_led_here() -> Json:
     """Pages that ask the API and are led here, with the headers they have sent it.
 
@@ -125,17 +141,6 @@ def _origin_of(parameter: str) -> Json:
     parts = {"Fn::Split": ["/", ref(parameter)]}
     named = {"Scheme": {"Fn::Select": [0, parts]}, "Host": {"Fn::Select": [2, parts]}}
     return {"Fn::Sub": ["${Scheme}//${Host}", named]}
-
-
-def _only_encrypted_ways() -> Json:
-    return {
-        "Sid": "OnlyTls",
-        "Effect": "Deny",
-        "Principal": "*",
-        "Action": "s3:*",
-        "Resource": [arn("Objects"), sub("${Objects.Arn}/*")],
-        "Condition": {"Bool": {"aws:SecureTransport": "false"}},
-    }
 
 
 def _secrets() -> Resources:

@@ -1,4 +1,4 @@
-"""How a worker is called with the new rows of the table it follows."""
+"""How a worker is called with new rows: how many at once, and how often again."""
 
 from __future__ import annotations
 

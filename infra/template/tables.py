@@ -1,4 +1,4 @@
-"""The tables of a tenant, as the code declares them."""
+"""The tables of a tenant: how far back they can be restored, and the most they take a second."""
 
 from __future__ import annotations
 
@@ -11,6 +11,12 @@ from chalicelib.tables import catalogue
 from infra.template.elements import Json, Resources, arn, either, kept, logical, sub
 
 RECOVERY_DAYS = 35
+MOST_READ, MOST_WRITTEN = 12_000, 4_000
+"""Units a second of a table, and of each of its indexes: what DynamoDB gives a new one at once.
+
+Beyond, clients are told to come again, rather than whoever pays be surprised: a day of reads, or
+of writes, as fast as this costs some 150, or 250, dollars a table.
+"""
 FOLLOWED = frozenset(worker.follows for worker in WORKERS if worker.follows)
 """Tables with a stream, of keys alone: who is called reads the row, if it is still there."""
 _EXPIRES = "expires"
@@ -49,6 +55,7 @@ def _table(name: str, table: type[Table], epoch: int, *, may_be_removable: bool)
     properties: Json = {
         "TableName": sub(prefix(epoch) + name),
         "BillingMode": "PAY_PER_REQUEST",
+        "OnDemandThroughput": _most(),
         **_shape(table),
         "SSESpecification": {
             "SSEEnabled": True,
@@ -85,9 +92,16 @@ def _shape(table: type[Table]) -> Json:
         ),
         "KeySchema": _keys(schema["key_schema"]),
         "LocalSecondaryIndexes": [_index(each) for each in schema["local_secondary_indexes"]],
-        "GlobalSecondaryIndexes": [_index(each) for each in schema["global_secondary_indexes"]],
+        "GlobalSecondaryIndexes": [
+            {**_index(each), "OnDemandThroughput": _most()}
+            for each in schema["global_secondary_indexes"]
+        ],
     }
     return {name: value for name, value in shape.items() if value}
+
+
+def _most() -> Json:
+    return {"MaxReadRequestUnits": MOST_READ, "MaxWriteRequestUnits": MOST_WRITTEN}
 
 
 def _index(schema: Any) -> Json:

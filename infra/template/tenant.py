@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from infra.bundle.bundle import Bundle
 from infra.template.alarms import alarms
 from infra.template.api import STAGE, api
-from infra.template.compute import function
-from infra.template.elements import Json, arn, merged, ref, sub
-from infra.template.functions import FUNCTIONS
+from infra.template.compute import Release, functions
+from infra.template.elements import Json, arn, attribute, merged, ref, sub
 from infra.template.parameters import tenant_conditions, tenant_parameters
 from infra.template.releases import releases
+from infra.template.seeing import queries
 from infra.template.stores import SECRETS, stores
 from infra.template.tables import prefix, tables
 from infra.template.tiers import Tier
@@ -42,10 +42,11 @@ def tenant(
         "Resources": merged(
             stores(),
             tables(epoch, may_be_removable=tier.may_be_removable),
-            *(function(each, tier, bundle, epoch, values or {}) for each in FUNCTIONS),
+            functions(Release(tier, bundle, epoch, values or {})),
             api(),
             releases(tier),
             alarms(tier, epoch),
+            queries(),
         ),
         "Outputs": outputs(epoch),
     }
@@ -62,4 +63,11 @@ def outputs(epoch: int) -> Json:
         "DeadLettersUrl": ref("DeadLetters"),
         **{name: ref(name) for name in SECRETS},
     }
-    return {name: {"Value": value} for name, value in values.items()}
+    where = {
+        "DomainTarget": attribute("Domain", "RegionalDomainName"),
+        "DomainTargetZone": attribute("Domain", "RegionalHostedZoneId"),
+    }
+    return {
+        **{name: {"Value": value} for name, value in values.items()},
+        **{name: {"Value": each, "Condition": "HasDomain"} for name, each in where.items()},
+    }

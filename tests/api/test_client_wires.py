@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -524,6 +525,40 @@ def test_the_extension_comments_on_what_is_shared(ada, betty):
     assert thread["creator"]["profile"]["avatar"]["url"]["medium"].startswith("http")
     assert [each["content"] for each in thread["children"]] == ["ours"]
     assert (left["content"], left["modifier"]["username"]) == ("ours", "betty@example.com")
+
+
+def test_the_extension_shows_activity_in_the_sidebar(ada, betty):
+    """HD10: the five newest lines, then five more until fewer come"""
+    resource_id = a_resource(ada)
+    give(ada, resource_id, betty, betty)
+    for who in (ada, betty, ada, betty):
+        secret_of(who, resource_id)
+    address = f"/actionlog/resource/{resource_id}.json"
+
+    def shown(who, page):
+        return ask(who, "GET", address, page=page, limit=5)
+
+    first, second = shown(betty, 1), shown(betty, 2)
+    every = [*first, *second]
+
+    assert (len(first), len(second), len({each["id"] for each in every})) == (5, 1, 6)
+    assert [each["created"] for each in every] == sorted(each["created"] for each in every)[::-1]
+    told = Counter((each["type"], each["creator"]["username"]) for each in every)
+    assert told == {
+        ("Resource.Secrets.read", "ada@example.com"): 2,
+        ("Resource.Secrets.read", "betty@example.com"): 2,
+        ("Permissions.updated", "ada@example.com"): 1,
+        ("Resources.created", "ada@example.com"): 1,
+    }
+    for each in every:
+        assert {*each} == {"id", "action_log_id", "type", "data", "creator", "created"}
+        assert each["data"]["resource"]["id"] == resource_id
+        assert {*each["creator"]["profile"]["avatar"]["url"]} == {"medium", "small"}
+    assert betty.visitor.get(f"{address}?page=3&limit=5").status_code == 404
+
+    folder_id = ask(ada, "POST", "/folders.json", {"name": "shelf"})["id"]
+    address = f"/actionlog/folder/{folder_id}.json"
+    assert [each["type"] for each in shown(ada, 1)] == ["Folders.created"]
 
 
 def test_the_extension_marks_favorites(ada, betty):

@@ -34,10 +34,15 @@ WITHOUT_SECOND_FACTORS = {
     "TotpSetupGet.get": 400,
     "TotpVerifyGet.get": 400,
     "MfaVerifyAjaxError.get": 403,
+    "ReportsView.view": 400,
 }
 """What is answered where the organisation has turned none on."""
 WRITES_ON_GET = {"AuthLogout.logout"}
 """GET /auth/logout.json ends a session, as the specification says."""
+
+
+SWITCHED_OFF = {"DirectorySync.dryRun": 503, "DirectoryIgnore.view": 503}
+"""What says that it is switched off, as the catalogue has it."""
 
 
 class Breaking(Around):
@@ -52,7 +57,7 @@ def stored(store):
     return {
         table.stored_as(): sorted(json.dumps(row, sort_keys=True) for row in store.rows(name))
         for table in every_table()
-        if not (name := table.stored_as()).endswith("action_logs")
+        if not (name := table.stored_as()).endswith(("action_logs", "readings"))
     }
 
 
@@ -137,7 +142,7 @@ def test_a_get_changes_nothing(ada, things, store, route):
     before = stored(store)
     query = "&".join(f"contain[{name}]=1" for name in route.query.contains)
     answer = ask(route, f"{path_of(route, things)}?{query}", ada.client)
-    assert answer.status < 500
+    assert answer.status < 500 or answer.status == SWITCHED_OFF.get(route.action)
     assert stored(store) == before
 
 
@@ -147,7 +152,7 @@ def test_a_get_by_cookie_changes_nothing(ada, things, store, cookie_of, route):
     cookies = {"passbolt_session": cookie_of(ada)}
     before = stored(store)
     answer = Client().request(route.method, path_of(route, things), cookies=cookies)
-    assert answer.status == WITHOUT_SECOND_FACTORS.get(route.action, 200)
+    assert answer.status == (WITHOUT_SECOND_FACTORS | SWITCHED_OFF).get(route.action, 200)
     assert stored(store) == before
 
 

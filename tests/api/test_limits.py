@@ -15,6 +15,7 @@ from chalicelib.domain.ids import new_id
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.wire.handshake import TOKEN, open_token
 from tests.support.wire.served import Served, serving
+from tests.support.world import scim
 from tests.support.world.keys import challenge, open_sealed
 
 LIMIT = 20
@@ -163,3 +164,22 @@ def test_who_tries_out_addresses_waits(served: Served) -> None:
             for _ in range(2 * LIMIT + 1)
         ]
         assert (codes[0], codes[-1]) == (403, 429)
+
+
+def test_who_guesses_the_token_of_a_directory_waits_and_who_has_it_does_not(served: Served) -> None:
+    """AC34"""
+    administrator = client("127.0.0.12")
+    administrator.headers["Authorization"] = f"Bearer {access_token(administrator, served)}"
+    body = scim.settings_body(served.user_id)
+    made = administrator.post(f"{served.url}{scim.SETTINGS}", json=body, timeout=10)
+    assert made.status_code == 200
+    users = f"{served.url}/scim/v2/{scim.SETTING_ID}/Users"
+    guesser, directory = client("127.0.0.13"), client("127.0.0.13")
+    guesser.headers["Authorization"] = f"Bearer {scim.OTHER_TOKEN}"
+    directory.headers["Authorization"] = f"Bearer {scim.TOKEN}"
+
+    answers = [guesser.get(users, timeout=10) for _ in range(2 * LIMIT + 1)]
+
+    assert {answer.status_code for answer in answers} == {401, 429}
+    assert int(answers[-1].headers["Retry-After"]) >= 1
+    assert directory.get(users, timeout=10).status_code == 200

@@ -141,6 +141,7 @@ LEFT_OUT = {
     "RecoverAbort.abort",
     "RecoverComplete.complete",
     "SetupComplete.complete",
+    "PasswordExpiryPoliciesResourcesExpiryUpdate.post",
     "ResourcesUpdate.update",
     "UsersEdit.editPost",
     "UsersDelete.delete",
@@ -153,6 +154,8 @@ LEFT_OUT = {
     "Share.dryRun",
     "TransfersUpdate.update",
     "TransfersUpdate.updateNoSession",
+    "NotificationOrgSettingsPost.post",
+    "DirectorySync.synchronize",
 }
 """Actions whose body has no member that is always needed."""
 

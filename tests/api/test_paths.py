@@ -52,6 +52,15 @@ NO_IDS = {
 }
 
 
+def names_things(route):
+    """Whether it looks at identifiers first; what may be switched off says that it is."""
+    return has_id(route) and not route.action.startswith("DirectoryIgnore.")
+
+
+JUDGES_FIRST = {"ScimSetSettings.setSettings"}
+"""Its body names a user, who is looked for before the settings."""
+
+
 AS_UNKNOWN = {"auth_token": 403}
 """What is answered as one that is not known: who sends it is not told what it should look like."""
 
@@ -100,7 +109,8 @@ def test_a_path_is_found_in_its_one_spelling_only(ada, route):
 
 
 def is_refused_without(route):
-    return suffixed(route) and route.page is None and route.method != "HEAD"
+    is_enveloped = suffixed(route) and route.page is None and route.method != "HEAD"
+    return is_enveloped and route.is_known_bare
 
 
 @over(is_refused_without)
@@ -114,6 +124,16 @@ def test_a_path_without_suffix_is_found_by_who_accepts_json(ada, route):
     found = ask(route, bare, ada.client, headers=JSON)
     assert found.content
     assert NO_SUFFIX.encode() not in found.content
+
+
+@over(lambda route: not route.is_known_bare)
+def test_a_path_that_is_known_with_its_suffix_alone_is_unknown_without(ada, route):
+    """AC33"""
+    bare = path_of(route).removesuffix(".json")
+    for headers in ({}, JSON):
+        with Recorder() as seen:
+            refused = ask(route, bare, ada.client, headers=headers)
+        assert_unknown(refused, seen)
 
 
 @pytest.mark.parametrize("path", sorted({route.path for route in ROUTES}))
@@ -173,7 +193,7 @@ def test_other_versions_are_the_one_we_speak(ada, version):
     assert ada.client.get(f"/roles.json?api-version={version}").status == 200
 
 
-@over(has_id)
+@over(names_things)
 def test_what_is_no_identifier_is_refused(ada, digest, route):
     """NP01"""
     before = digest()
@@ -186,7 +206,7 @@ def test_what_is_no_identifier_is_refused(ada, digest, route):
     assert digest() == before
 
 
-@over(lambda route: has_id(route) and route.method == "GET" and is_protected(route))
+@over(lambda route: names_things(route) and route.method == "GET" and is_protected(route))
 def test_an_identifier_in_upper_case_is_the_same(ada, things, route):
     """NP02"""
     upper = {name: value.upper() for name, value in things.items()}
@@ -195,7 +215,9 @@ def test_an_identifier_in_upper_case_is_the_same(ada, things, route):
     assert shouted.body == lower.body
 
 
-@over(lambda route: has_id(route) and is_protected(route))
+@over(
+    lambda route: names_things(route) and is_protected(route) and route.action not in JUDGES_FIRST
+)
 def test_nothing_has_the_nil_identifier(ada, digest, route):
     """NP02"""
     before = digest()
@@ -203,3 +225,27 @@ def test_nothing_has_the_nil_identifier(ada, digest, route):
     response = ask(route, path, ada.client, json=SENT.get(route.action))
     assert (response.status, response.body) == (MISSING.get(route.action, 404), "")
     assert digest() == before
+
+
+@pytest.mark.parametrize(
+    ("path", "leads_to"),
+    [
+        ("/login", "/auth/login"),
+        ("/users/login", "/auth/login"),
+        ("/logout", "/auth/logout"),
+        ("/register", "/users/register"),
+        ("/auth/register", "/users/register"),
+        ("/recover", "/users/recover"),
+        ("/password-generator/settings", "/password-policies/settings.json"),
+        ("/password-generator/settings.json", "/password-policies/settings.json"),
+        ("/mfa/setup", "/mfa/setup/select"),
+    ],
+)
+def test_what_has_moved_is_led_to_by_get_alone(api, ada, path, leads_to):
+    for client in (api, ada.client):
+        for accepted in ("text/html", "application/json"):
+            response = client.get(f"{path}?redirect=/x", headers={"accept": accepted})
+            assert (response.status, response.body) == (301, None)
+            assert response.headers["location"] == f"https://keyhaven.test{leads_to}"
+            assert response.header["action"] == named_id(UNKNOWN_ACTION)
+    assert api.post(path).status == 404

@@ -1,4 +1,4 @@
-"""Faults somebody could make in a tenant's template, each with what finds it.
+"""Faults somebody could make in a template, each with what finds it.
 
 Those of the design's list come first; general linters miss a third of them.
 """
@@ -64,6 +64,12 @@ def leaving(template):
     )
 
 
+def exporting(template):
+    return next(
+        each for each in statements(template, "ExporterRole") if each["Action"] == ["s3:PutObject"]
+    )
+
+
 def cross_origin(template):
     return properties(template, "Objects")["CorsConfiguration"]["CorsRules"][0]
 
@@ -76,7 +82,16 @@ def tell(template, name, value, function="SecretsFunction"):
     properties(template, function)["Environment"]["Variables"][name] = value
 
 
+def trusting(template, role="SecretsRole"):
+    return properties(template, role)["AssumeRolePolicyDocument"]["Statement"][0]
+
+
+def rule(template, number):
+    return properties(template, "Firewall")["Rules"][number]
+
+
 OBJECTS_OF_ANSWERS = {"Fn::Sub": "${Objects.Arn}/answers/*"}
+OBJECTS_OF_EXPORTS = {"Fn::Sub": "${Objects.Arn}/audit/*"}
 ARN_OF_USERS = {"Fn::GetAtt": ["UsersTable1", "Arn"]}
 ARN_OF_CLAIMS = {"Fn::GetAtt": ["ClaimsTable1", "Arn"]}
 ARN_OF_OUTBOX = {"Fn::GetAtt": ["OutboxTable1", "Arn"]}
@@ -92,8 +107,8 @@ FAULTS = {
         lambda t: statements(t)[0]["Action"].append("dynamodb:GetItems"), "may GetItems on"
     ),
     "foreign service": Fault(
-        lambda t: allow(t, "s3:GetObject", {"Fn::GetAtt": ["Objects", "Arn"]}),
-        "may s3:GetObject, of a service it has no use for",
+        lambda t: allow(t, "sns:Publish", {"Fn::GetAtt": ["Objects", "Arn"]}),
+        "may sns:Publish, of a service it has no use for",
     ),
     "literal name": Fault(
         lambda t: allow(t, "dynamodb:GetItem", "arn:aws:dynamodb:eu-west-1:123456789012:table/x"),
@@ -194,6 +209,9 @@ FAULTS = {
         ),
         "sent as base64",
     ),
+    "addresses in traces": Fault(
+        lambda t: stage(t).update(TracingEnabled=True), "Traces of the stage hold addresses"
+    ),
     "query in the log": Fault(
         lambda t: stage(t)["AccessLogSetting"].update(Format='{"path": "$context.path"}'),
         "The access log shows $context.path",
@@ -240,6 +258,22 @@ FAULTS = {
     "private keys replaced": Fault(
         lambda t: allow(t, "secretsmanager:PutSecretValue", {"Ref": "JwtSecret"}, "AuthRole"),
         "auth may replace private keys",
+    ),
+    "in the company's network": Fault(
+        lambda t: properties(t, "SecretsFunction").update(VpcConfig={"SubnetIds": []}),
+        "secrets is in the company's network, and asks no directory",
+    ),
+    "no way to the directory": Fault(
+        lambda t: properties(t, "DirectoryFunction").pop("VpcConfig"),
+        "directory asks a directory, and is in no network",
+    ),
+    "rights beside a role": Fault(
+        lambda t: properties(t, "DirectoryNetwork").update(Roles=[{"Ref": "SecretsRole"}]),
+        "DirectoryNetwork gives rights to roles, beside their own",
+    ),
+    "interfaces for code": Fault(
+        lambda t: properties(t, "DirectoryNetwork")["PolicyDocument"]["Statement"].pop(),
+        "DirectoryNetwork allows what a function in a network does not need",
     ),
     "shared role": Fault(
         lambda t: properties(t, "SecretsFunction").update(
@@ -327,6 +361,28 @@ FAULTS = {
         lambda t: leaving(t)["Action"].remove("s3:GetObject"),
         "resources may not GetObject large answers",
     ),
+    "exports read by others": Fault(
+        lambda t: allow(t, "s3:GetObject", OBJECTS_OF_EXPORTS, "SecretsRole"),
+        "secrets: GetObject on logs for auditors",
+    ),
+    "exports removed by who leaves them": Fault(
+        lambda t: allow(t, "s3:DeleteObject", OBJECTS_OF_EXPORTS, "ExporterRole"),
+        "exporter: DeleteObject on logs for auditors",
+    ),
+    "exports nobody may leave": Fault(
+        lambda t: exporting(t).update(Action=["s3:GetObject"]),
+        "exporter: PutObject on logs for auditors",
+    ),
+    "exports go": Fault(
+        lambda t: properties(t, "Objects")["LifecycleConfiguration"]["Rules"][0].update(
+            ExpirationInDays=30
+        ),
+        "the rule recovery removes logs for auditors",
+    ),
+    "logs of the gateway's own": Fault(
+        lambda t: stage(t)["MethodSettings"][0].update(LoggingLevel="ERROR"),
+        "The gateway logs its own work",
+    ),
     "answers stay": Fault(
         lambda t: properties(t, "Objects")["LifecycleConfiguration"]["Rules"].pop(),
         "Objects keeps large answers",
@@ -408,5 +464,163 @@ FAULTS = {
     "too many roles": Fault(
         lambda t: resources(t).update({f"Role{n}": first(t, "IAM::Role") for n in range(20)}),
         "tenants fit a cell: IAM roles",
+    ),
+    # of those who reviewed the deployment
+    "role for everybody": Fault(
+        lambda t: trusting(t).update(Principal={"AWS": "*"}), "SecretsRole may be taken by"
+    ),
+    "role of another service": Fault(
+        lambda t: trusting(t)["Principal"].update(Service="ec2.amazonaws.com"),
+        "SecretsRole may be taken by",
+    ),
+    "key for everybody": Fault(
+        lambda t: properties(t, "TenantKey")["KeyPolicy"]["Statement"][0].update(Principal="*"),
+        "TenantKey: * may use it",
+    ),
+    "key of nobody": Fault(
+        lambda t: properties(t, "TenantKey")["KeyPolicy"]["Statement"].pop(0),
+        "TenantKey can be changed by nobody",
+    ),
+    "bucket without TLS": Fault(
+        lambda t: resources(t).pop("ObjectsPolicy"), "Objects is reached without TLS"
+    ),
+    "bucket for everybody": Fault(
+        lambda t: properties(t, "ObjectsPolicy")["PolicyDocument"]["Statement"][0].update(
+            Effect="Allow"
+        ),
+        "ObjectsPolicy lets others in",
+    ),
+    "alias to the newest code": Fault(
+        lambda t: properties(t, "SecretsAlias").update(FunctionVersion="$LATEST"),
+        "SecretsAlias leads to $LATEST",
+    ),
+    "all requests at once": Fault(
+        lambda t: properties(t, "SecretsFunctionRelease").update(
+            DeploymentConfigName="CodeDeployDefault.LambdaAllAtOnce"
+        ),
+        "SecretsFunctionRelease: all requests go to a release at once",
+    ),
+    "accidents lead nothing back": Fault(
+        lambda t: properties(t, "SecretsFunctionRelease")["AlarmConfiguration"]["Alarms"].remove(
+            {"Name": {"Ref": "SecretsAccidents"}}
+        ),
+        "SecretsFunctionRelease: Accidents lead no release back",
+    ),
+    "released without being asked": Fault(
+        lambda t: resources(t)["SecretsAlias"]["UpdatePolicy"]["CodeDeployLambdaAliasUpdate"].pop(
+            "BeforeAllowTrafficHook"
+        ),
+        "SecretsAlias is released without being asked first",
+    ),
+    "alarms switched off": Fault(
+        lambda t: properties(t, "SecretsErrors").update(ActionsEnabled=False),
+        "SecretsErrors is switched off",
+    ),
+    "alarms for nobody": Fault(
+        lambda t: properties(t, "SecretsErrors").pop("AlarmActions"),
+        "SecretsErrors rings and nobody is told",
+    ),
+    "accidents not heard": Fault(
+        lambda t: resources(t).pop("SecretsAccidents"),
+        "SecretsFunction has no alarm of its Accidents",
+    ),
+    "schedule switched off": Fault(
+        lambda t: properties(t, "SweeperFunctionSchedule").update(State="DISABLED"),
+        "The schedule SweeperFunctionSchedule is off",
+    ),
+    "schedule of nothing": Fault(
+        lambda t: properties(t, "SweeperFunctionSchedule").pop("Targets"),
+        "The schedule SweeperFunctionSchedule calls nothing",
+    ),
+    "silence not heard": Fault(
+        lambda t: properties(t, "SweeperSilent").update(TreatMissingData="notBreaching"),
+        "Nobody is told when SweeperFunctionSchedule does not call SweeperFunction",
+    ),
+    "setting not told": Fault(
+        lambda t: properties(t, "UsersFunction")["Environment"]["Variables"].pop("ANSWER_BUCKET"),
+        "UsersFunction is not told ANSWER_BUCKET",
+    ),
+    "old TLS": Fault(
+        lambda t: properties(t, "Domain").update(SecurityPolicy="TLS_1_0"),
+        "Domain is reached by a TLS that is too old",
+    ),
+    "expiry switched off": Fault(
+        lambda t: properties(t, "TokensTable1")["TimeToLiveSpecification"].update(Enabled=False),
+        "The table tokens has rows that stay when they have expired",
+    ),
+    "old objects stay": Fault(
+        lambda t: properties(t, "Objects")["LifecycleConfiguration"]["Rules"][0].update(
+            Status="Disabled"
+        ),
+        "Objects: the rule recovery removes nothing",
+    ),
+    "objects not versioned": Fault(
+        lambda t: properties(t, "Objects").update(VersioningConfiguration={"Status": "Suspended"}),
+        "Objects forgets what is written over",
+    ),
+    "what no rule looks for": Fault(
+        lambda t: properties(t, "SecretsFunction").update(MemorySize=128),
+        "MemorySize = 128  | Secrets — is new",
+    ),
+    "another template": Fault(
+        lambda t: t.update(Description="A stack of somebody"), "no shape was reviewed"
+    ),
+}
+
+FAULTS_OF_A_CELL = {
+    "firewall that only counts": Fault(
+        lambda t: rule(t, 0).update(Action={"Count": {}}), "the rule sign-in refuses nobody"
+    ),
+    "rules of others that only count": Fault(
+        lambda t: rule(t, 2).update(OverrideAction={"Count": {}}),
+        "the rule bad-inputs refuses nobody",
+    ),
+    "firewall without rules": Fault(
+        lambda t: properties(t, "Firewall").pop("Rules"), "Firewall has no rules"
+    ),
+    "firewall that refuses all": Fault(
+        lambda t: properties(t, "Firewall").update(DefaultAction={"Block": {}}),
+        "Firewall refuses everybody",
+    ),
+    "requests kept as samples": Fault(
+        lambda t: rule(t, 1)["VisibilityConfig"].update(SampledRequestsEnabled=True),
+        "Firewall keeps samples",
+    ),
+    "code without TLS": Fault(
+        lambda t: resources(t).pop("CodePolicy"), "Code is reached without TLS"
+    ),
+    "code not versioned": Fault(
+        lambda t: properties(t, "Code").pop("VersioningConfiguration"),
+        "Code forgets what is written over",
+    ),
+    "code for everybody": Fault(
+        lambda t: properties(t, "Code")["PublicAccessBlockConfiguration"].update(
+            BlockPublicAcls=False
+        ),
+        "Code may be opened to everybody",
+    ),
+    "alarm key for everybody": Fault(
+        lambda t: properties(t, "AlarmKey")["KeyPolicy"]["Statement"][1].update(Principal="*"),
+        "AlarmKey: * may use it",
+    ),
+    "backups by everybody": Fault(
+        lambda t: trusting(t, "BackupRole").update(Principal={"AWS": "*"}),
+        "BackupRole may be taken by",
+    ),
+    "vault without a lock": Fault(
+        lambda t: properties(t, "KeyedVault").pop("LockConfiguration"),
+        "was reviewed, and is not so",
+    ),
+    "name of nothing": Fault(
+        lambda t: properties(t, "AlarmTopic").update(KmsMasterKeyId={"Ref": "Nothing"}),
+        "AlarmTopic names Nothing, which does not exist",
+    ),
+    "circle": Fault(
+        lambda t: resources(t)["AlarmKey"].update(DependsOn=["AlarmTopic"]),
+        "Each needs the other before it",
+    ),
+    "literal account": Fault(
+        lambda t: properties(t, "AlarmTopic").update(DisplayName="of 123456789012"),
+        "names something of one account",
     ),
 }

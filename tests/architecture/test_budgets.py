@@ -34,6 +34,9 @@ GROWS += ("GET /folders.json", "GET /tags.json")
 GROWS += ("DELETE /users/", "DELETE /roles/", "DELETE /metadata/keys/", "GET /metadata/upgrade")
 """The more a user has, the more is deleted with them. A role's deletion looks at all users, a
 metadata key's takes all their copies."""
+GROWS += tuple(f"GET /scim/v2/{{setting_id}}/{each}" for each in ("Users", "Groups"))
+GROWS += tuple(f"POST /scim/v2/{{setting_id}}/{each}.search" for each in ("", "Users/", "Groups/"))
+"""The names of all groups are read to find those that a directory provisions."""
 GROWS += ("POST /metadata/upgrade",)
 """It answers with the rest of the list."""
 

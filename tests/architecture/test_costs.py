@@ -108,6 +108,13 @@ def test_a_tier_that_gives_more_costs_more():
     assert trial < standard < premium
 
 
+def test_nightly_copies_are_counted():
+    """Each of the 35 is whole: they cost more than the rows themselves."""
+    [copies] = (item for item in costs.idle(STANDARD) if "nightly copies" in item.what)
+    assert copies.dollars == pytest.approx(35 * costs.STORED_GB * prices.COPY_GB_MONTH)
+    assert 3.5 <= copies.dollars <= 4
+
+
 def test_writing_costs_more_than_reading():
     by_request = {each.request: each for each in costs.millions()}
     assert by_request["POST /resources.json"].rows > by_request["GET /resources.json"].rows

@@ -14,10 +14,10 @@ import pytest
 
 import chalicelib.routes
 from app import app
-from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, served
+from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, OPENPGP_KEY, PRIVATE_KEYS, served
 from chalicelib.storage.base import every_table
 from infra.describe.openapi import description
-from infra.endpoints import every_endpoint, every_page
+from infra.endpoints import every_endpoint, everything
 
 ROOT = Path(__file__).parents[2]
 NAMES = [group.name for group in GROUPS]
@@ -64,7 +64,7 @@ def test_a_group_loads_the_routes_it_serves_and_no_others(group):
 def test_only_groups_that_hold_private_keys_or_read_public_ones_load_openpgp(group):
     [own] = served(group)
     is_loaded = bool(package_of(loaded(group)) & OPENPGP)
-    assert is_loaded == (own.holds_private_keys or own.reads_public_keys)
+    assert is_loaded == bool(own.private_keys or own.reads_public_keys)
 
 
 @pytest.mark.parametrize("group", NAMES)
@@ -77,6 +77,21 @@ def test_no_group_loads_what_reads_pictures_before_there_is_one(group):
     assert "PIL" not in package_of(loaded(group))
 
 
+@pytest.mark.parametrize("group", NAMES)
+def test_only_a_group_that_asks_directories_loads_what_asks_them(group):
+    [own] = served(group)
+    assert ("ldap3" in package_of(loaded(group))) == own.asks_directory
+
+
+def test_who_only_serves_everybody_loads_no_module_that_changes_settings_or_tells_of_it():
+    """To know the caller, every function loads what the settings say of sign-ins and of SCIM."""
+    changing = {
+        *("chalicelib.services.directory.scim_settings", "chalicelib.services.users.mfa_edits"),
+        *("chalicelib.bodies.scim", "chalicelib.bodies.groups", "chalicelib.tables.notices"),
+    }
+    assert loaded(CATCH_ALL) & changing == set()
+
+
 def test_who_shows_or_takes_pictures_has_rights_to_them():
     using = {name for name in NAMES if "chalicelib.objects.storage" in loaded(name)}
     assert using == {group.name for group in GROUPS if group.avatars}
@@ -84,6 +99,9 @@ def test_who_shows_or_takes_pictures_has_rights_to_them():
 
 ONE_AT_MOST = {"/secret-revisions/resource/{resource_id}.json"}
 """Lists that are never too large: of revisions there is the active one."""
+
+OF_LISTS = {"/directorysync/settings/test.json"}
+"""Objects of lists, which may be as large."""
 
 
 def lists(operation):
@@ -97,8 +115,11 @@ def test_who_lists_rows_may_leave_what_is_too_large_to_send():
     listing = {
         served.group.name
         for served in every_endpoint()
-        if served.route.path not in ONE_AT_MOST
-        and lists(DESCRIBED[served.route.path][served.route.method.lower()])
+        if served.route.path in OF_LISTS
+        or (
+            served.route.path not in ONE_AT_MOST
+            and lists(DESCRIBED[served.route.path][served.route.method.lower()])
+        )
     }
     assert listing == {group.name for group in GROUPS if group.leaves_answers}
 
@@ -113,7 +134,7 @@ def test_every_routes_module_belongs_to_one_group():
 @pytest.mark.parametrize("group", GROUPS, ids=NAMES)
 def test_every_group_serves_something(group):
     assert group.modules
-    assert every_endpoint([group])
+    assert [served for served in everything() if served.group == group]
 
 
 def test_groups_have_names_of_their_own():
@@ -129,9 +150,7 @@ def test_without_a_name_all_groups_are_served():
     assert served(None) == GROUPS
     registered = {(m, path) for path, methods in app.routes.items() for m in methods}
     declared = {
-        (each.route.method, path)
-        for each in (*every_endpoint(), *every_page())
-        for path in each.route.gateway_paths()
+        (each.route.method, path) for each in everything() for path in each.route.gateway_paths()
     }
     assert registered == declared
 
@@ -145,6 +164,12 @@ def test_what_is_no_endpoint_goes_to_the_group_with_the_fewest_rights():
 
 def test_one_group_alone_holds_private_keys():
     assert [group.name for group in GROUPS if group.holds_private_keys] == ["auth"]
+    holding = {group.name: group.private_keys for group in GROUPS if group.private_keys}
+    assert holding == {
+        "auth": PRIVATE_KEYS,
+        "directory": {OPENPGP_KEY},
+        "smtp": {OPENPGP_KEY},
+    }
 
 
 def test_groups_name_tables_that_exist():

@@ -8,11 +8,17 @@ import sys
 
 import pytest
 
-from infra import overview
+from infra.bundle.bundle import built
+from infra.checks.stacks import write
+from infra.command_line.tree import INFRA
 from tests.support.wire.served import ROOT
 
 WITHOUT_PACKAGES = ("-S",)
 """Python without `site`, which is what finds the installed packages."""
+
+NO_CREDENTIALS = (
+    "This asks the account, and no credentials are found: set AWS_PROFILE, or take a role.\n"
+)
 
 
 def said(*words, module="infra", options=WITHOUT_PACKAGES, **environment):
@@ -34,16 +40,16 @@ def test_help_needs_nothing_installed(word):
     code, shown, errors = said(word)
 
     assert (code, errors) == (0, "")
-    assert all(name in shown for name in overview.COMMANDS)
+    assert all(name in shown for name in INFRA.places)
 
 
-@pytest.mark.parametrize("name", overview.COMMANDS)
+@pytest.mark.parametrize("name", INFRA.places)
 def test_help_of_a_command_says_what_it_is_for_and_what_its_arguments_wait_for(name):
     code, shown, errors = said(name, "--help")
 
     assert (code, errors) == (0, "")
-    assert overview.COMMANDS[name] in " ".join(shown.split())
-    assert "`make setup` installs all of it" in " ".join(shown.split())
+    assert INFRA.places[name].about in " ".join(shown.split())
+    assert "build` installs all of it" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize(
@@ -54,7 +60,8 @@ def test_a_command_says_what_is_missing(words):
 
     assert (code, shown) == (2, "")
     assert errors.startswith("Keyhaven needs 'botocore', which ")
-    assert errors.endswith(": `make setup` installs all of it, for .venv/bin/python.\n")
+    assert f": `make -C {ROOT} build` installs all of it, for " in errors
+    assert errors.endswith(f"{ROOT}/.venv/bin/keyhaven, which takes the same words.\n")
     assert errors.count("\n") == 1
 
 
@@ -67,7 +74,7 @@ def test_serving_says_what_is_missing():
 
 
 @pytest.mark.parametrize(
-    "words", [("--help",), *((name, "--help") for name in overview.COMMANDS)], ids=" ".join
+    "words", [("--help",), *((name, "--help") for name in INFRA.places)], ids=" ".join
 )
 def test_help_needs_no_environment(words):
     code, shown, errors = said(*words, options=())
@@ -80,13 +87,42 @@ def test_an_account_that_nothing_names_is_one_sentence():
     code, shown, errors = said("status", options=())
 
     assert (code, shown) == (1, "")
-    assert errors == "AWS cannot be asked: You must specify a region.\n"
+    assert errors == "No region is named: give --region, or set AWS_REGION.\n"
 
 
-def test_an_account_without_credentials_is_one_sentence():
-    code, shown, errors = said(
-        "status", options=(), AWS_DEFAULT_REGION="eu-west-1", HOME=os.devnull
-    )
+@pytest.mark.parametrize("name", ["AWS_REGION", "AWS_DEFAULT_REGION"])
+def test_an_account_without_credentials_is_one_sentence(name):
+    code, shown, errors = said("status", options=(), HOME=os.devnull, **{name: "eu-west-1"})
 
     assert (code, shown) == (1, "")
-    assert errors == "AWS cannot be asked: Unable to locate credentials\n"
+    assert errors == NO_CREDENTIALS
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A build, as far as the commands look at it."""
+    folder = tmp_path_factory.mktemp("build")
+    for archive in ("code.zip", "layer.zip"):
+        (folder / archive).touch()
+    write(folder, built(folder))
+    return str(folder)
+
+
+ONBOARD = ("onboard", "acme", "--admin", "ada@example.com", "--first-name", "A", "--last-name", "L")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("deploy",), "1/4 create what the tenants share, if it is not there\n"),
+        (ONBOARD, ""),
+        ((*ONBOARD, "--dry-run"), "What is given is right. The account is asked for the rest.\n"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_without_credentials_the_rest_is_told_first(words, told, folder):
+    at = {"HOME": os.devnull, "AWS_REGION": "eu-west-1"}
+
+    code, shown, errors = said(*words, "--folder", folder, options=(), **at)
+
+    assert (code, shown, errors) == (1, told, NO_CREDENTIALS)

@@ -10,15 +10,16 @@ import pytest
 
 from chalicelib.endpoint_groups import GROUPS, WORKERS
 from infra.bundle.bundle import Bundle
-from infra.checks import CHECKS, findings, quotas, references
+from infra.checks import CHECKS, findings, findings_of_a_cell, quotas
 from infra.checks.reading import as_list, named, of_kind
 from infra.checks.rights import allowed_by, functions
 from infra.template.elements import digest, merged, text
+from infra.template.functions import FUNCTIONS
 from infra.template.parameters import READ_BY_FUNCTIONS
 from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
-from tests.architecture.faults import FAULTS
+from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL
 
 BUNDLE = Bundle("c" * 16, "d" * 16)
 TEMPLATE = tenant(STANDARD, BUNDLE)
@@ -44,6 +45,18 @@ def test_nothing_is_wrong_with_a_template(tier):
 def test_a_fault_is_found(fault):
     said = findings(broken(fault))
     assert [each for each in said if FAULTS[fault].found in each], said
+
+
+def test_nothing_is_wrong_with_the_template_of_a_cell():
+    assert findings_of_a_cell(PLATFORM) == []
+
+
+@pytest.mark.parametrize("fault", FAULTS_OF_A_CELL)
+def test_a_fault_of_a_cell_is_found(fault):
+    template = deepcopy(PLATFORM)
+    FAULTS_OF_A_CELL[fault].make(template)
+    said = findings_of_a_cell(template)
+    assert [each for each in said if FAULTS_OF_A_CELL[fault].found in each], said
 
 
 def test_every_check_finds_something():
@@ -89,7 +102,7 @@ def test_settings_that_make_versions_are_those_functions_are_told():
     told = {
         name
         for _, each in of_kind(TEMPLATE, "Lambda::Function")
-        for name in named([each["Environment"], each["Layers"]])
+        for name in named([each["Environment"], each["Layers"], each.get("VpcConfig")])
     }
     assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == set(READ_BY_FUNCTIONS)
 
@@ -122,18 +135,23 @@ def test_only_a_trial_may_be_removed():
 
 
 @pytest.mark.parametrize("tier", TIERS)
-def test_an_alarm_looks_at_a_worker_no_more_often_than_it_is_called(tier):
-    """Else two periods with a failure never follow each other."""
+def test_an_alarm_hears_as_many_calls_of_a_worker_as_have_to_fail(tier):
+    """Else what fails with every call never rings."""
     made = dict(of_kind(tenant(TIERS[tier], BUNDLE), "CloudWatch::Alarm"))
-    assert made["SweeperErrors"]["Period"] == 5 * 60
+    for which in FUNCTIONS:
+        if which.group.is_scheduled:
+            errors = made[which.errors]
+            assert errors["Period"] // which.every >= errors["Threshold"]
+            assert errors["EvaluationPeriods"] == 1
 
 
 def test_alarms_are_those_of_the_tier():
-    served = len(GROUPS) + len(WORKERS)
-    assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == served
+    scheduled = len([worker for worker in WORKERS if worker.is_scheduled])
+    always = 2 * len(FUNCTIONS) + scheduled + 1
+    assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == always
     called_by_rows = len([worker for worker in WORKERS if worker.follows])
-    tables = len(names_of("DynamoDB::Table"))
-    assert len(names_of("CloudWatch::Alarm")) == served + tables + 2 * called_by_rows + 2
+    further = len(names_of("DynamoDB::Table")) + len(GROUPS) + 2 * called_by_rows + 2
+    assert len(names_of("CloudWatch::Alarm")) == always + further
 
 
 def test_only_premium_tenants_have_instances_of_their_own():
@@ -158,10 +176,11 @@ def test_no_role_is_given_more_than_the_bound_lets_it_do(tier):
         for action in as_list(statement["Action"])
     }
     roles = of_kind(tenant(TIERS[tier], BUNDLE), "IAM::Role")
+    beside = of_kind(tenant(TIERS[tier], BUNDLE), "IAM::Policy")
+    policies = [policy for _, role in roles for policy in role["Policies"]]
     given = {
         action
-        for _, role in roles
-        for policy in role["Policies"]
+        for policy in (*policies, *(each for _, each in beside))
         for action, _ in allowed_by(policy["PolicyDocument"]["Statement"])
     }
     assert given <= most
@@ -171,12 +190,7 @@ def test_no_role_is_given_more_than_the_bound_lets_it_do(tier):
 def test_a_tenant_is_told_of_its_platform_what_that_says():
     said = PLATFORM["Outputs"].keys()
     assert {"CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"} <= said
-    assert said & TEMPLATE["Parameters"].keys() == said - {"VaultName"}
-
-
-def test_the_platform_names_no_account_and_nothing_that_is_not_there():
-    assert list(references.everything_named_exists(PLATFORM)) == []
-    assert list(references.nothing_names_an_account(PLATFORM)) == []
+    assert said & TEMPLATE["Parameters"].keys() == said - {"VaultName", "Domain"}
 
 
 @pytest.mark.parametrize("tenant_id", ["a", "A1", "1a", "-a", "a" * 32, "a_b", "a\n"])
@@ -189,7 +203,53 @@ def test_what_is_no_tenant_id_is_refused(tenant_id):
 def test_the_longest_names_fit():
     longest = max((group.name for group in (*GROUPS, *WORKERS)), key=len)
     assert len(f"keyhaven-{'a' * 31}-{longest}") <= 64
-    assert len(f"keyhaven-{'a' * 31}-{'1' * 12}") <= 63
+    assert len(f"keyhaven-{'a' * 31}-{'1' * 12}") <= 63, "as older tenants' buckets are named"
+
+
+def test_copies_of_tables_are_under_a_key_of_the_cell_which_stays():
+    [(name, vault)] = of_kind(PLATFORM, "Backup::BackupVault")
+    [key] = named(vault["EncryptionKeyArn"])
+    assert PLATFORM["Resources"][key]["DeletionPolicy"] == "Retain"
+    [plan] = (each["BackupPlan"] for _, each in of_kind(PLATFORM, "Backup::BackupPlan"))
+    assert {named(rule["TargetBackupVault"]).pop() for rule in plan["BackupPlanRule"]} == {name}
+    role = PLATFORM["Resources"]["BackupRole"]["Properties"]
+    used = [each for policy in role["Policies"] for each in policy["PolicyDocument"]["Statement"]]
+    assert [named(each["Resource"]) for each in used] == [{key}]
+
+
+def test_nobody_reaches_the_code_without_tls():
+    policies = {name for _, each in of_kind(PLATFORM, "S3::BucketPolicy") for name in named(each)}
+    assert names_of("S3::Bucket", PLATFORM) <= policies
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_who_is_told_of_an_alarm_is_told_of_its_end(tier):
+    for name, alarm in of_kind(tenant(TIERS[tier], BUNDLE), "CloudWatch::Alarm"):
+        assert alarm["OKActions"] == alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}], name
+
+
+def test_no_table_costs_without_end():
+    for name, table in of_kind(TEMPLATE, "DynamoDB::Table"):
+        for each in (table, *table.get("GlobalSecondaryIndexes", ())):
+            assert set(each["OnDemandThroughput"]) == {
+                *("MaxReadRequestUnits", "MaxWriteRequestUnits"),
+            }, name
+
+
+def test_the_gateway_makes_no_log_that_nobody_declared():
+    [stage] = (each for _, each in of_kind(TEMPLATE, "ApiGateway::Stage"))
+    assert {each["LoggingLevel"] for each in stage["MethodSettings"]} == {"OFF"}
+    assert "$context.error.responseType" in json.loads(stage["AccessLogSetting"]["Format"]).values()
+
+
+def test_buckets_of_a_name_in_two_regions_are_two():
+    [bucket] = (each for _, each in of_kind(TEMPLATE, "S3::Bucket"))
+    condition, by_region, plain = bucket["BucketName"]["Fn::If"]
+    assert (condition, TEMPLATE["Parameters"]["BucketNamedByRegion"]["Default"]) == (
+        "HasRegionInName",
+        "no",
+    )
+    assert by_region["Fn::Sub"] == plain["Fn::Sub"] + "-${AWS::Region}"
 
 
 def test_a_template_is_written_the_same_each_time():

@@ -15,8 +15,10 @@ import pytest
 import chalicelib.workers
 from chalicelib.endpoint_groups import GROUPS, WORKERS, Right
 from tests.architecture.test_groups import CHALICE_CLI, NOWHERE, OPENPGP, package_of
+from tests.architecture.test_groups import loaded as loaded_by_group
 
 ROOT = Path(__file__).parents[2]
+WRITING = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
 NAMES = [worker.name for worker in WORKERS]
 
 
@@ -54,7 +56,7 @@ def test_a_worker_loads_no_routes(name):
 
 @pytest.mark.parametrize("worker", WORKERS, ids=NAMES)
 def test_only_a_worker_that_holds_private_keys_loads_openpgp(worker):
-    assert worker.holds_private_keys or not package_of(loaded(worker.name)) & OPENPGP
+    assert worker.private_keys or not package_of(loaded(worker.name)) & OPENPGP
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -62,10 +64,22 @@ def test_no_worker_loads_what_developing_needs(name):
     assert loaded(name) & (NOWHERE | CHALICE_CLI) == set()
 
 
+def test_only_the_mailer_loads_what_renders_mails():
+    requests = {name for group in GROUPS for name in package_of(loaded_by_group(group.name))}
+    assert "jinja2" not in requests
+    assert {name for name in NAMES if "jinja2" in package_of(loaded(name))} == {"mailer"}
+
+
+@pytest.mark.parametrize("worker", WORKERS, ids=NAMES)
+def test_only_a_worker_that_asks_directories_loads_what_asks_them(worker):
+    assert ("ldap3" in package_of(loaded(worker.name))) == worker.asks_directory
+
+
 def test_no_request_scans():
     assert not any(group.scans for group in GROUPS)
     scans = {worker.name: worker.scans for worker in WORKERS if worker.scans}
-    assert scans == {"sweeper": {"operations"}, "mailer": {"outbox"}}
+    logs = {"operations", "action_logs"}
+    assert scans == {"sweeper": logs, "exporter": logs, "mailer": {"outbox"}}
 
 
 def test_whoever_scans_does_nothing_else_by_that_right():
@@ -73,5 +87,8 @@ def test_whoever_scans_does_nothing_else_by_that_right():
     assert Right.SCAN in sweeper.rights_to("operations")
     assert not sweeper.allows("Scan", "users")
     assert not sweeper.allows("GetItem", "holdings")
+    [exporter] = (worker for worker in WORKERS if worker.name == "exporter")
+    for table in ("operations", "action_logs", "readings"):
+        assert not any(exporter.allows(each, table) for each in WRITING)
     [mailer] = (worker for worker in WORKERS if worker.name == "mailer")
     assert not mailer.allows("Scan", "users")

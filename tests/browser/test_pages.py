@@ -26,6 +26,8 @@ PAGES = {
     "api": "/openapi",
     "second-factor": "/mfa/verify/totp",
     "second-factors": "/app/administration/mfa",
+    "users-directory": "/app/administration/users-directory",
+    "mail-server": "/app/administration/smtp-settings",
 }
 WIDTHS = (360, 1400)
 SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))

@@ -1,4 +1,4 @@
-"""Who runs the service: gives the commands of `python -m infra`, with the account's rights."""
+"""Who runs the service: gives the commands of `keyhaven infra`, with the account's rights."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from io import StringIO
 from pathlib import Path
 from typing import Any, TypeVar
 
-from infra.__main__ import main
+from infra.command_line.entry import infra
 from infra.local_cloud.account import LocalAccount
 from infra.local_cloud.process import LocalCloud
 from infra.template.functions import FUNCTIONS
 from tests.cloud.stacks import standing
 from tests.cloud.tenants import CloudTenant
+from tests.support.commands import with_build
 from tests.support.wire.served import set_up
 from tests.support.world.keys import KEYS
 
@@ -39,7 +40,7 @@ class Operator:
         """Give a command; returns what it shows, or ends as the command does."""
         shown = StringIO()
         with chdir(self.folder), redirect_stdout(shown):
-            main(words, lambda _: self.account)
+            infra(with_build(words), lambda _: self.account)
         return shown.getvalue()
 
     def wait(self, **span: float) -> None:

@@ -39,7 +39,7 @@ class CloudTenant(Served):
 
 def found(cell: Cell, name: str, dialect: str, key: Key = KEYS["ada"]) -> CloudTenant:
     """A new tenant: its stack, its keys, and its first administrator with an account."""
-    stack = cell.settle_tenant(name, Dialect=dialect)
+    stack = cell.settle_tenant(name, Dialect=dialect, LogExport="yes")
     call(cell.cloud, stack, FOUNDER, {})
     link = call(cell.cloud, stack, FOUNDER, {"administrator": ADMINISTRATOR})["link"]
     url, user_id = set_up(link, key)

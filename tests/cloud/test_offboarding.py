@@ -165,7 +165,7 @@ def test_all_it_has_stays_and_is_named(left):
     found = left.after.found
 
     assert found.tables == tuple(sorted(f"keyhaven-aviato-1-{name}" for name in our_tables()))
-    assert found.bucket == f"keyhaven-aviato-{ACCOUNT}"
+    assert found.bucket == f"keyhaven-aviato-{ACCOUNT}-{REGION}"
     assert set(found.secrets) == {f"keyhaven/aviato/{name}" for name in SECRETS}
     logs = {each.name for each in FUNCTIONS} | {"access"}
     assert set(found.logs) == {f"/keyhaven/aviato/{name}" for name in logs}

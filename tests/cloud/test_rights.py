@@ -14,9 +14,10 @@ import pytest
 from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
+from chalicelib.objects.exports import EXPORTS
 from infra.local_cloud.process import ACCOUNT, REGION
 from infra.template.functions import ALIAS, FUNCTIONS
-from infra.template.stores import SECRETS
+from infra.template.stores import SECRET_OF, SECRETS
 from infra.template.tables import index_names, our_tables
 from tests.cloud.calls import Caller, caller_with, everything, is_refused
 
@@ -141,13 +142,11 @@ def test_it_never_uses_a_key_by_itself(role, tenants):
 
 
 def test_it_reads_private_keys_only_to_sign_in_and_writes_them_only_to_make_them(role, tenants):
-    may = {
-        "GetSecretValue": role.group.holds_private_keys,
-        "DescribeSecret": role.group.makes_private_keys,
-        "PutSecretValue": role.group.makes_private_keys,
-    }
+    held = {SECRET_OF[key] for key in role.group.private_keys}
+    made = set(SECRETS) if role.group.makes_private_keys else set()
+    may = {"GetSecretValue": held, "DescribeSecret": made, "PutSecretValue": made}
     attempts = [
-        (operation, sent, is_own and may.get(operation, False))
+        (operation, sent, is_own and secret in may.get(operation, ()))
         for tenant, is_own in tenants
         for secret in SECRETS
         for operation, sent in everything(
@@ -204,20 +203,24 @@ def test_it_does_with_objects_what_its_group_names(role, tenants):
         rights[NOTES] = role.group.avatars
     if role.group.leaves_answers:
         rights[ANSWERS] = {"GetObject", "PutObject"}
+    if role.group.exports_logs:
+        rights[EXPORTS] = {"PutObject"}
     for tenant, is_own in tenants:
-        for folder in (AVATARS, NOTES, ANSWERS, "others"):
+        for folder in (AVATARS, NOTES, ANSWERS, EXPORTS, "others"):
             for action, call in calls.items():
                 named = {"Bucket": tenant.stack.outputs["ObjectsBucket"], "Key": f"{folder}/try"}
                 may = is_own and action in rights.get(folder, ())
                 assert is_refused(call, **named) != may, (action, named)
 
 
-def test_it_lists_notes_only_to_end_changes(role, tenants):
+def test_it_lists_notes_only_to_end_changes_and_exports_to_go_on(role, tenants):
+    listed = {f"{NOTES}/"} if "ListBucket" in role.group.avatars else set()
+    listed |= {f"{EXPORTS}/"} if role.group.exports_logs else set()
     objects = role.caller.client("s3")
     for tenant, is_own in tenants:
-        for prefix in (f"{NOTES}/", f"{AVATARS}/", ""):
+        for prefix in (f"{NOTES}/", f"{AVATARS}/", f"{EXPORTS}/", ""):
             named = {"Bucket": tenant.stack.outputs["ObjectsBucket"], "Prefix": prefix}
-            may = is_own and "ListBucket" in role.group.avatars and prefix == f"{NOTES}/"
+            may = is_own and prefix in listed
             assert is_refused(objects.list_objects_v2, **named) != may, named
 
 

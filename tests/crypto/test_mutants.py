@@ -125,7 +125,7 @@ def test_a_public_key_with_damage(name: str):
     now = datetime.now(UTC)
 
     def known(armored: str) -> tuple[object, ...]:
-        read: PublicKey = read_public_key(armored, own_fingerprint=None, now=now)
+        read: PublicKey = read_public_key(armored, own=(), now=now)
         return read.fingerprint, read.uid, read.type, read.bits, read.key_created, read.expires
 
     original = read_block(key.public, PUBLIC_KEY).data

@@ -25,7 +25,7 @@ LONG_AGO = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 def read(armored: object) -> PublicKey:
-    return read_public_key(armored, own_fingerprint=KEYS["server_curve"].fingerprint, now=NOW)
+    return read_public_key(armored, own={KEYS["server_curve"].fingerprint}, now=NOW)
 
 
 def refused(armored: object) -> tuple[str, Any]:
@@ -113,7 +113,7 @@ def test_a_key_by_openpgpjs_is_read(openpgpjs, release: int, kind: str):
     (both,) = openpgpjs({"action": "generate", "release": release, "type": kind})
     public = both[both.index("-----BEGIN PGP PUBLIC") :].replace("\r\n", "\n")
     soon = datetime.now(UTC) + timedelta(minutes=10)
-    key = read_public_key(public, own_fingerprint=None, now=soon)
+    key = read_public_key(public, own=(), now=soon)
     assert key.uid == "Grace <grace@example.com>"
     assert (key.type, key.bits) == (("EdDSA", 256) if kind == "ecc" else ("RSA", 3072))
 
@@ -121,7 +121,7 @@ def test_a_key_by_openpgpjs_is_read(openpgpjs, release: int, kind: str):
 def test_an_ecdsa_key_and_rsa_4096_are_fine():
     suite = pysequoia.CipherSuite.P256
     p256 = str(pysequoia.Tsk.generate("Judy", cipher_suite=suite).extract_certificate())
-    key = read_public_key(p256, own_fingerprint=None, now=datetime.now(UTC))
+    key = read_public_key(p256, own=(), now=datetime.now(UTC))
     assert (key.type, key.bits) == ("ECDSA", 256)
 
 
@@ -245,7 +245,7 @@ def test_row_3_a_key_without_user_id_is_refused():
     key = read_block(public, PUBLIC_KEY).data
     now = datetime.now(UTC)
     with pytest.raises(Invalid) as refusal:
-        read_public_key(rearmored(key), own_fingerprint=None, now=now)
+        read_public_key(rearmored(key), own=(), now=now)
     assert refusal.value.errors is not None
     assert set(refusal.value.errors["armored_key"]) == {"isUserIdCertifiedRule"}
 

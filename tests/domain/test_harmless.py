@@ -92,6 +92,7 @@ def test_no_name_becomes_a_link(text):
 @given(st.text())
 def test_no_text_at_all_becomes_a_link(text):
     assert autolinks(harmless.name(text)) == []
+    assert autolinks(harmless.program(text)) == []
 
 
 def test_a_domain_is_told_whole_and_not_followed():

@@ -31,7 +31,7 @@ from infra.template.elements import text
 from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
-from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, answering
+from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, Topics, answering
 from tests.support.wire.client import Client
 
 HERE = Path(__file__).parent
@@ -49,6 +49,7 @@ class Cell:
     build: Build
     stacks: CloudFormation
     functions: Functions
+    topics: Topics
     address: str
     """Where the tenant answers."""
     pauses: list[float] = field(default_factory=list)
@@ -114,13 +115,18 @@ def address(store) -> Iterator[str]:
 @pytest.fixture
 def cell(address, tmp_path) -> Iterator[Cell]:
     pauses: list[float] = []
-    stacks, functions = CloudFormation(), Functions()
+    stacks, functions, topics = CloudFormation(), Functions(), Topics()
     os.environ["AWS_DEFAULT_REGION"] = REGION
-    with mock_aws(), answering("cloudformation", stacks), answering("lambda", functions):
+    with (
+        mock_aws(),
+        answering("cloudformation", stacks),
+        answering("lambda", functions),
+        answering("sns", topics),
+    ):
         _forget()
         account = Account(REGION, pauses.append, NOW.timestamp)
         build = made_build(tmp_path / "build", b"some code")
-        yield Cell(account, build, stacks, functions, address, pauses)
+        yield Cell(account, build, stacks, functions, topics, address, pauses)
         _forget()
     del os.environ["AWS_DEFAULT_REGION"]
 

@@ -13,16 +13,20 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
 import boto3
 import botocore.handlers
 from botocore.exceptions import ClientError
+from moto.dynamodb.models import dynamodb_backends
 
 from chalicelib.workers import founder
 from infra.template.elements import digest
+from tests.support.world.operators import CONTEXT
 
+LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)
 REGION = "eu-central-1"
 ACCOUNT = "123456789012"
 _NAMED = re.compile(r"\$\{([A-Za-z0-9:]+)(?:\.([A-Za-z0-9]+))?\}")
@@ -78,6 +82,7 @@ class Stack:
     physical: dict[str, str] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
     change_sets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    is_protected: bool = False
 
     def tell(self, name: str, status: str, reason: str = "") -> None:
         self.events.insert(
@@ -99,6 +104,8 @@ class CloudFormation:
         self.asked: list[str] = []
         self.fails: dict[str, str] = {}
         """By logical name: why a resource cannot be made."""
+        self.replaces: set[str] = set()
+        """By logical name: what a change would replace."""
         self.api_url = ""
         """What the gateway's address is, instead of one nobody reaches."""
 
@@ -113,6 +120,9 @@ class CloudFormation:
         template = _template(given)
         parameters = _with_defaults(template, Parameters)
         changes = list(_changes(stack, template, parameters, ChangeSetType))
+        for each in changes:
+            if each["LogicalResourceId"] in self.replaces:
+                each["Replacement"] = "True"
         stack.change_sets[ChangeSetName] = {
             "template": template,
             "parameters": parameters,
@@ -172,6 +182,7 @@ class CloudFormation:
             "StackName": StackName,
             "StackId": f"arn:{StackName}",
             "StackStatus": stack.status,
+            "EnableTerminationProtection": stack.is_protected,
             "Parameters": [
                 {"ParameterKey": name, "ParameterValue": value}
                 for name, value in stack.parameters.items()
@@ -198,8 +209,14 @@ class CloudFormation:
     def GetTemplate(self, StackName, **_):  # noqa: N802, N803
         return {"TemplateBody": deepcopy(self.stacks[StackName].template)}
 
+    def UpdateTerminationProtection(self, StackName, EnableTerminationProtection):  # noqa: N802, N803
+        self.stacks[StackName].is_protected = EnableTerminationProtection
+        return {"StackId": f"arn:{StackName}"}
+
     def DeleteStack(self, StackName):  # noqa: N802, N803
         self.asked.append(f"delete {StackName}")
+        if StackName in self.stacks and self.stacks[StackName].is_protected:
+            raise Refused("ValidationError", f"Stack [{StackName}] has TerminationProtection")
         stack = self.stacks.pop(StackName, None)
         for name in () if stack is None else list(stack.physical):
             if stack.template["Resources"][name].get("DeletionPolicy") != "Retain":
@@ -364,7 +381,17 @@ def _make_table(properties: dict[str, Any]) -> str:
         _client("dynamodb").create_table(**asked)
     except ClientError as error:
         raise Refused("Failed", f"{properties['TableName']}: {error}") from error
+    made_at(properties["TableName"], LONG_AGO)
     return properties["TableName"]
+
+
+def made_at(table: str, moment: datetime, *, recoverable: bool = True) -> None:
+    """Let a table of the mock have been made at a moment, and be recoverable from then on."""
+    stored = dynamodb_backends[ACCOUNT][REGION].get_table(table)
+    stored.created_at = moment.replace(tzinfo=None)
+    recovery = stored.continuous_backups["PointInTimeRecoveryDescription"]
+    if recoverable and "EarliestRestorableDateTime" in recovery:
+        recovery["EarliestRestorableDateTime"] = moment.timestamp()
 
 
 def _existing_table(name: str) -> str:
@@ -442,9 +469,13 @@ class Functions:
         self.reserved: dict[str, int] = {}
         self.versions: dict[str, list[str]] = {}
         self.alias = "1"
+        self.free = 1_000
+        """How many functions more the account lets run at once."""
         self.breaks = ""
         self.unknown: set[str] = set()
         """Words of an event that the founder's build does not know yet."""
+        self.refused: set[str] = set()
+        """What the founder refuses to do with the server's key."""
         self.gone: set[str] = set()
 
     def Invoke(self, FunctionName, Payload):  # noqa: N802, N803
@@ -454,8 +485,10 @@ class Functions:
         if self.breaks:
             told = json.dumps({"errorMessage": self.breaks}).encode()
             return {"Payload": io.BytesIO(told), "FunctionError": "Unhandled"}
+        if event.get("server_key") in self.refused:
+            return {"Payload": io.BytesIO(json.dumps({"refused": "made by a test"}).encode())}
         known = {word: event[word] for word in event if word not in self.unknown}
-        return {"Payload": io.BytesIO(json.dumps(founder.handler(known, None)).encode())}
+        return {"Payload": io.BytesIO(json.dumps(founder.handler(known, CONTEXT)).encode())}
 
     def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
         if FunctionName in self.gone:
@@ -464,6 +497,9 @@ class Functions:
 
     def DeleteFunctionConcurrency(self, FunctionName):  # noqa: N802, N803
         self.reserved.pop(FunctionName, None)
+
+    def GetAccountSettings(self):  # noqa: N802
+        return {"AccountLimit": {"UnreservedConcurrentExecutions": self.free}}
 
     def ListVersionsByFunction(self, FunctionName):  # noqa: N802, N803
         numbers = ["$LATEST", *self.versions.get(FunctionName, ["1"])]
@@ -474,3 +510,18 @@ class Functions:
 
     def DeleteFunction(self, FunctionName, Qualifier):  # noqa: N802, N803
         self.versions[FunctionName].remove(Qualifier)
+
+
+class Topics:
+    """SNS: who is told of alarms."""
+
+    def __init__(self) -> None:
+        self.subscribed: dict[str, str] = {}
+        """By address: the subscription, or that it waits to be confirmed."""
+
+    def ListSubscriptionsByTopic(self, TopicArn, **_):  # noqa: N802, N803
+        told = [
+            {"Endpoint": who, "SubscriptionArn": arn, "Protocol": "email", "TopicArn": TopicArn}
+            for who, arn in self.subscribed.items()
+        ]
+        return {"Subscriptions": told}

@@ -7,13 +7,13 @@ import json
 
 import pytest
 
-from infra import overview
-from infra.__main__ import main
 from infra.bundle.bundle import Bundle, CannotBuild
 from infra.checks import stacks
 from infra.checks.lint import linted
+from infra.command_line.entry import infra
+from infra.command_line.tree import INFRA
 from infra.commands import build
-from infra.commands.run import COMMANDS
+from infra.installed import load
 from infra.template.elements import NO_VALUE, resource
 from infra.template.tiers import TIERS
 
@@ -23,7 +23,7 @@ BUNDLE = Bundle("c" * 16, "d" * 16)
 def said(capsys, monkeypatch, *arguments):
     monkeypatch.setattr("sys.argv", ["infra", *arguments])
     with pytest.raises(SystemExit) as end:
-        main()
+        infra()
     output = capsys.readouterr()
     return end.value.code, output.out + output.err
 
@@ -31,20 +31,17 @@ def said(capsys, monkeypatch, *arguments):
 def test_help_names_every_command(capsys, monkeypatch):
     code, text = said(capsys, monkeypatch, "--help")
     assert code == 0
-    for name, about in overview.COMMANDS.items():
+    for name, command in INFRA.places.items():
         assert name in text
-        assert about in " ".join(text.split())
+        assert command.about in " ".join(text.split())
 
 
-def test_help_and_commands_are_the_same():
-    assert list(overview.COMMANDS) == list(COMMANDS)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", INFRA.places)
 def test_each_command_tells_how_it_is_used(name, capsys, monkeypatch):
+    details = load(INFRA.places[name].module).DETAILS
     code, text = said(capsys, monkeypatch, name, "--help")
     assert code == 0
-    assert " ".join(COMMANDS[name].DETAILS.split()) in " ".join(text.split())
+    assert " ".join(details.split()) in " ".join(text.split())
 
 
 def test_without_a_command_one_is_asked_for(capsys, monkeypatch):

@@ -8,10 +8,12 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from infra.__main__ import main
 from infra.checks.differences import differences
-from infra.commands.run import COMMANDS
+from infra.command_line.entry import infra
+from infra.command_line.tree import INFRA
+from infra.installed import load
 from infra.operate.registry import ACTIVE, Registry
+from tests.support.commands import with_build
 
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 
@@ -22,10 +24,10 @@ def give(cell, monkeypatch, capsys):
     monkeypatch.chdir(cell.build.folder.parent)
 
     def given(*words: str) -> str:
-        monkeypatch.setattr(sys, "argv", ["infra", *words])
+        monkeypatch.setattr(sys, "argv", ["infra", *with_build(words)])
         capsys.readouterr()
         try:
-            main()
+            infra()
         except SystemExit as ended:
             return str(ended.code)
         return capsys.readouterr().out
@@ -49,9 +51,9 @@ def state(cell):
 
 
 def test_every_command_tells_what_it_is_for(give, capsys):
-    for name, command in COMMANDS.items():
+    for name, command in INFRA.places.items():
         assert give(name, "--help") == "0"
-        assert command.DETAILS.split("\n")[0].split()[0] in capsys.readouterr().out
+        assert load(command.module).DETAILS.split("\n")[0].split()[0] in capsys.readouterr().out
 
 
 TRIED = [
@@ -73,9 +75,29 @@ def test_trying_says_the_steps_and_does_nothing(tenant, give, words):
 
     shown = give(*words, "--dry-run")
 
-    assert shown.startswith("Nothing is done. Without --dry-run, the steps would be:\n1 ")
+    assert "Nothing is done. Without --dry-run, the steps would be:\n1 " in shown
     assert state(tenant) == before
     assert tenant.stacks.asked == []
+
+
+def test_a_cell_that_is_tried_says_what_nobody_is_asked_about(give, cell):
+    given = ("--domain", "keyhaven.example", "--zone", "Z123")
+    bundle = cell.build.bundle
+    built = f"code {bundle.code_digest}, layer {bundle.layer_digest}.\nNothing is done."
+
+    assert give("deploy", *given, "--region", "us-gov-east-1", "--dry-run").startswith(
+        f"The cell in us-gov-east-1, with Domain=keyhaven.example, HostedZone=Z123; {built}"
+    )
+    assert give("deploy", "--dry-run").startswith(
+        f"The cell in eu-central-1, with the parameters that it has; {built}"
+    )
+
+
+@pytest.mark.parametrize("region", ["eu-central", "eu-central-1a", "EU-central-1", "frankfurt"])
+def test_what_is_no_region_is_not_asked(give, region):
+    assert give("deploy", "--region", region, "--dry-run") == (
+        f"{region!r} is no region; one is named such as eu-central-1."
+    )
 
 
 def test_a_restore_can_be_tried_too(tenant, give):
@@ -89,7 +111,11 @@ def test_a_restore_can_be_tried_too(tenant, give):
 
 
 def test_a_cell_and_a_tenant_from_nothing(cell, give):
-    assert "3/3" in give("deploy", "--alarm-address", "ops@example.com")
+    cell.topics.subscribed = {"ops@example.com": "PendingConfirmation"}
+    shown = give("deploy", "--alarm-address", "ops@example.com")
+    assert "4/4" in shown
+    assert "ops@example.com is not, until they confirm: AWS has sent them a link" in shown
+    assert "UTC on nobody can take that back, AWS neither" in shown
 
     shown = give("onboard", "acme", *ADMIN, "--base-url", cell.address, "--own")
 
@@ -98,6 +124,20 @@ def test_a_cell_and_a_tenant_from_nothing(cell, give):
     assert (entry.state, entry.is_own) == (ACTIVE, True)
     assert "acme" in give("status")
     assert f"BaseUrl = {cell.address}" in give("status", "acme")
+
+
+def test_status_tells_how_far_logs_are_exported(tenant, give):
+    registry, client = Registry(tenant.account), tenant.client("s3")
+    assert "exported" not in give("status", "acme")
+    exporting = {**registry.fetch("acme").parameters, "LogExport": "yes"}
+    registry.begin("acme", "x", ACTIVE)
+    registry.end("acme", "x", parameters=exporting)
+    assert "no day of the logs is exported yet" in give("status", "acme")
+
+    [bucket] = (each["Name"] for each in client.list_buckets()["Buckets"] if "acme" in each["Name"])
+    for name in ("2026-11-20.jsonl.gz", "2026-11-19.jsonl.gz", "README"):
+        client.put_object(Bucket=bucket, Key=f"audit/{name}", Body=b"")
+    assert "logs are exported until 2026-11-20" in give("status", "acme")
 
 
 def test_status_tells_what_is_unfinished(tenant, give):
@@ -133,6 +173,46 @@ def test_a_plan_needs_no_account_to_compare_builds(tenant, give, tmp_path):
     assert "Modify  AuthFunction (Lambda::Function): Properties.Code.S3Key" in shown
 
 
+def test_a_plan_speaks_of_the_cell_too(tenant, give, tmp_path):
+    next_build = tenant.next_build(tmp_path / "next").folder
+    template = json.loads((next_build / "platform.json").read_text())
+    template["Resources"]["AlarmTopic"]["Properties"]["DisplayName"] = "Other"
+    (next_build / "platform.json").write_text(json.dumps(template))
+
+    cell, _, of_tenant = give("plan", "--against", "build", "--folder", "next").partition(
+        "A tenant"
+    )
+
+    assert "The cell:\n  Modify  AlarmTopic (SNS::Topic): Properties.DisplayName" in cell
+    assert of_tenant.startswith(" of the tier standard:\n")
+    assert give("plan", "--against", "build") == (
+        "The cell:\n  Nothing would change.\n"
+        "A tenant of the tier standard:\n  Nothing would change.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "change", "said"),
+    [
+        ("tenant-standard", "UsersTable1", {"TableName": "x"}, "its TableName changes"),
+        ("platform", "VaultKey", {"MultiRegion": True}, "its MultiRegion changes"),
+    ],
+)
+def test_a_plan_refuses_a_replaced_table_and_a_changed_key(
+    tenant, give, tmp_path, capsys, file, name, change, said
+):
+    template = tenant.next_build(tmp_path / "next").folder / f"{file}.json"
+    changed = json.loads(template.read_text())
+    changed["Resources"][name]["Properties"].update(change)
+    template.write_text(json.dumps(changed))
+
+    refused = give("plan", "--against", "build", "--folder", "next")
+
+    assert "data would be left behind" in refused
+    assert said in refused
+    assert f"Modify  {name}" in capsys.readouterr().out
+
+
 def test_differences_are_told_to_where_they_lie():
     old = {"Resources": {"A": {"Type": "AWS::X", "Properties": {"n": 1}}, "B": {"Type": "AWS::Y"}}}
     new = {"Resources": {"A": {"Type": "AWS::X", "Properties": {"n": 2}}, "C": {"Type": "AWS::Z"}}}
@@ -144,26 +224,81 @@ def test_differences_are_told_to_where_they_lie():
     ]
 
 
+def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
+    old = {
+        "Parameters": {"Days": {"Default": "0"}},
+        "Conditions": {"HasDays": {"Fn::Equals": [{"Ref": "Days"}, "0"]}},
+        "Resources": {},
+        "Outputs": {"Url": {"Value": "x"}},
+    }
+    new = {
+        "Parameters": {"Days": {"Default": "1"}, "Name": {}},
+        "Conditions": {"HasDays": {"Fn::Equals": [{"Ref": "Days"}, "1"]}},
+        "Resources": {},
+    }
+
+    assert differences(old, new) == [
+        "Add     Name (parameter)",
+        "Modify  Days (parameter): Default",
+        "Modify  HasDays (condition): Fn::Equals",
+        "Remove  Url (output)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("plan",), "Name a TENANT, or a folder with --against."),
+        (("plan", "acme", "--against", "build"), "or a folder with --against, not both."),
+        (("plan", "--against", "then"), "`keyhaven infra build --folder then`, with the code of"),
         (("plan", "nobody"), "There is no tenant 'nobody' in this cell"),
-        (("plan", "acme", "--folder", "nowhere"), "is missing; `python -m infra build` makes it"),
+        (("plan", "acme", "--folder", "nowhere"), "is missing; `keyhaven infra build` makes it"),
+        (("plan", "--against", "build", "--folder", "x"), "build --folder x` makes it."),
         (("deploy", "acme", "--set", "Dialect"), "Not NAME=VALUE: Dialect."),
+        (("deploy", "acme", "--set", "dialect=clients"), "Do you mean Dialect?"),
+        (("deploy", "acme", "--set", "Dialect=client"), "Do you mean clients?"),
+        (("deploy", "acme", "--set", "TenantId=other"), "No parameter of any tier: TenantId"),
+        (("deploy", "acme", "--set", "Removable=yes"), "No parameter of the tier standard"),
+        (("onboard", "b" * 29, *ADMIN), "In eu-central-1 a tenant's name has at most 28 char"),
+        (("deploy", "acme", "--set", "MailSender=not an address"), "MailSender cannot be"),
+        (("deploy", "acme", "--set", f"BaseUrl=https://{'x' * 200}"), "of at most 200"),
+        (("deploy", "acme", "--set", "DomainName=a.example.com"), "has no certificate"),
+        (("deploy", "acme", "--domain", "example.com"), "are of a cell"),
+        (("deploy", "--set", "Dialect=clients"), "--set is of a tenant"),
+        (("deploy", "--alarm-address", "nobody"), "AlarmAddress cannot be 'nobody'"),
+        (("deploy", "--domain", "example.com"), "go together"),
+        (("deploy", "--domain", "Example.com", "--zone", "Z123"), "such as keyhaven.example."),
+        (("deploy", "--domain", "example.com", "--zone", "example.com"), "HostedZone cannot be"),
+        (("deploy", "--other-vault", "there"), "OtherVault cannot be"),
+        (("onboard", "blue", *ADMIN, "--mail-sender", "x"), "MailSender cannot be"),
         (("restore", "nobody", "--give-up"), "There is no tenant 'nobody'"),
         (("restore", "acme", "--to", "2020-01-01T00:00:00Z"), "from 35 days to five minutes ago"),
         (("offboard", "acme", "--destroy"), "Nobody can undo this. If you mean it"),
         (("offboard", "acme", "--destroy", "--sure", "other"), "Nobody can undo this."),
         (("onboard", "blue", *ADMIN, "--domain", "blue.example"), "has no certificate"),
-        (("onboard", "blue", *ADMIN, "--removable"), "No parameter of the tier standard"),
+        (("onboard", "blue", *ADMIN, "--removable"), "is of a trial: give --tier trial"),
+        (("onboard", "blue", *ADMIN, "--admin", "ada"), "username should be a valid email"),
+        (("onboard", "blue", *ADMIN, "--last-name", ""), "last name should not be empty"),
+        (("onboard", "blue", *ADMIN, "--own-record"), "--own-record is of a name"),
+        (("deploy", "acme", "--set", "ReadingDays=1", "--set", "ReadingDays=2"), "more than once"),
+        (("deploy", "acme", "--set", "LogExport=on"), "LogExport is 'on'"),
+        (("deploy", "acme", "--set", "LogExportDays=7"), "LogExportDays cannot be '7'"),
+        (
+            ("deploy", "acme", "--set", "LogExport=yes", "--set", "ReadingDays=13"),
+            "ReadingDays is 14 at least",
+        ),
+        (("plan", "--against", "build/code.zip"), "is missing; `keyhaven infra build --folder"),
+        (("plan", "acme", "--folder", "build/code.zip"), "is missing; `keyhaven infra build`"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
 def test_what_cannot_be_done_is_refused_before_anything_is(tenant, give, words, said):
+    """Also where it is only tried: what is tried is what would be done."""
     before = state(tenant)
 
     assert said in give(*words)
+    if words[0] not in ("plan", "status"):
+        assert said in give(*words, "--dry-run")
 
     assert state(tenant) == before
 
@@ -176,6 +311,7 @@ def test_what_cannot_be_done_is_refused_before_anything_is(tenant, give, words, 
         ("restore", "acme", "--to", "yesterday"),
         ("restore", "acme", "--to", "2026-11-21T08:00:00"),
         ("restore", "acme"),
+        ("release", "--watch=-1"),
         ("offboard", "acme"),
     ],
 )
@@ -188,6 +324,101 @@ def test_a_build_of_other_code_is_refused(tenant, give):
     template.write_text(template.read_text().replace("Keyhaven", "Kayhaven"))
 
     assert "was built from other code" in give("plan", "acme")
+
+
+def test_a_build_that_was_cut_short_is_refused(tenant, give):
+    layer = tenant.build.folder / "layer.zip"
+    layer.write_bytes(layer.read_bytes()[:-1])
+
+    assert "or not to its end" in give("plan", "acme")
+
+
+def test_what_is_no_template_cannot_be_compared(tenant, give):
+    (tenant.build.folder / "platform.json").write_text("{")
+
+    assert "platform.json cannot be read" in give("plan", "--against", "build")
+
+
+@pytest.mark.parametrize("written", ["{}", "[]", '{"Resources": []}', '{"Resources": {"A": 1}}'])
+def test_what_has_no_resources_is_no_template(tenant, give, written):
+    (tenant.build.folder / "platform.json").write_text(written)
+
+    assert "platform.json is no template; `keyhaven infra build --folder build`" in give(
+        "plan", "--against", "build"
+    )
+
+
+@pytest.mark.parametrize("written", ["", '{"users": "1', "[]", '{"users": 1}', '{"users": "1 2"}'])
+def test_what_says_nothing_of_forms_cannot_be_followed(cell, give, written):
+    (cell.build.folder / "forms.json").write_text(written)
+
+    assert give("check", "--after", "build") == (
+        "build/forms.json cannot be read; `keyhaven infra build --folder build`, with the code of "
+        "then, makes it anew."
+    )
+
+
+def test_a_build_follows_one_that_is_there(give):
+    assert (
+        give("check", "--after", "nowhere") == "nowhere/ has no build that this one could follow."
+    )
+
+
+def test_what_stands_in_the_way_of_a_build_is_one_sentence(give, tmp_path):
+    (tmp_path / "file").touch()
+
+    assert give("build", "--folder", "file") == "file: File exists."
+
+
+def test_what_is_wrong_is_told_before_any_account_is_asked(give):
+    """Also where the cell has no platform yet: a deployment is planned before there is one."""
+    assert "Do you mean clients?" in give("deploy", "acme", "--set", "Dialect=client")
+    assert "No parameter of any tier: Name" in give("deploy", "acme", "--set", "Name=acme")
+    assert "at most 28 characters" in give("onboard", "b" * 29, *ADMIN)
+    assert give("onboard", "b" * 28, *ADMIN).startswith("This cell has no platform yet")
+    assert "MailSender cannot be" in give("onboard", "blue", *ADMIN, "--mail-sender", "x")
+    assert "BaseUrl cannot be" in give("onboard", "blue", *ADMIN, "--base-url", "https://x/")
+
+
+def test_a_tenant_does_not_lose_its_name_without_another_address(tenant, give):
+    registry = Registry(tenant.account)
+    named = {**registry.fetch("acme").parameters, "DomainName": "acme.keyhaven.example"}
+    registry.begin("acme", "x", ACTIVE)
+    registry.end("acme", "x", parameters=named)
+    taken_away = ("deploy", "acme", "--dry-run", "--set", "DomainName=")
+
+    assert "give it too" in give(*taken_away)
+    assert "would be" in give(*taken_away, "--set", f"BaseUrl={tenant.address}")
+
+
+def test_a_plan_of_a_tenant_refuses_a_replaced_table(tenant, give, tmp_path):
+    tenant.next_build(tmp_path / "next")
+    resources = tenant.stacks.stacks["keyhaven-acme"].template["Resources"]
+    resources["UsersTable1"]["Properties"]["TableName"] = "another"
+    before = state(tenant)
+
+    for command in ("plan", "deploy"):
+        assert "UsersTable1 (DynamoDB::Table) would be another" in give(
+            command, "acme", "--folder", "next"
+        )
+        assert json.loads(state(tenant)[0]) == json.loads(before[0])
+
+
+def test_a_cell_is_not_changed_where_its_data_would_be_left(tenant, give):
+    resources = tenant.stacks.stacks["keyhaven"].template["Resources"]
+    resources["Registry"]["Properties"]["TableName"] = "another"
+    tenant.stacks.asked.clear()
+
+    assert "Registry (DynamoDB::Table) would be another" in give("deploy")
+    assert tenant.stacks.asked == []
+
+
+def test_a_restore_changes_no_template(tenant, give):
+    Registry(tenant.account).begin("acme", "x", ACTIVE)
+    Registry(tenant.account).end("acme", "x", template="of before")
+    moment = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
+
+    assert "a restore changes the data alone" in give("restore", "acme", "--to", moment)
 
 
 def test_a_restore_changes_no_code(tenant, give, tmp_path):

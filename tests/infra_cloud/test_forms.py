@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
 from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.settings import UPGRADE
 from infra.checks import forms
 from infra.operate import upgrades
 from infra.operate.registry import Registry
@@ -97,4 +99,18 @@ def test_status_tells_how_far_an_upgrade_is(cell, acme):
     [line] = upgrades.lines(cell.account, acme)
     assert line == (
         "rows of group_items: 9 brought to form 2; all are of it since 2026-11-21T10:00:00+00:00"
+    )
+
+
+def test_status_tells_of_readings_that_are_brought_in_order(cell, acme):
+    settings = f"keyhaven-acme-{acme.epoch}-settings"
+    told = {"form": 30, "due": "2026-11-21T08:00:00+00:00", "passes": 1, "after": None}
+    value = {READINGS_IN_LOGS: {**told, "found": 4, "rows": 4, "ended": None}}
+    row = {"name": {"S": UPGRADE}, "value": {"S": json.dumps(value)}}
+    cell.account.client("dynamodb").put_item(TableName=settings, Item=row)
+
+    [line] = upgrades.lines(cell.account, acme)
+    assert line == (
+        "readings in action_logs: 4 counted as known, and kept for 30 days; "
+        "pass 1 from 2026-11-21T08:00:00+00:00"
     )

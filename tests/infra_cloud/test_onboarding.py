@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import boto3
 import pytest
 
 from chalicelib.services.operator import tenants
-from infra.operate import builds, cells, smoke
+from infra.operate import builds, cells, leftovers, onboarding, smoke
 from infra.operate.registry import ACTIVE, RESERVED, Registry
 from infra.operate.steps import Failed, carry_out
+from tests.infra_cloud.fakes import ACCOUNT, REGION
 from tests.support.wire.client import Client
 from tests.support.world import make, people
 from tests.support.world.keys import KEYS
@@ -182,3 +186,86 @@ def test_an_address_elsewhere_is_not_asked(platform):
 def test_without_a_platform_there_are_no_tenants(cell):
     with pytest.raises(Failed, match="no platform yet"):
         builds.platform_outputs(cell.account)
+
+
+def test_a_stack_cannot_be_deleted_by_mistake(platform):
+    platform.onboard()
+
+    for name in ("keyhaven", "keyhaven-acme"):
+        assert platform.stacks.stacks[name].is_protected
+
+
+CELL = {"Domain": "keyhaven.example", "HostedZone": "Z123"}
+
+
+def named(cell, **further):
+    """A tenant with a name of its own, at an address that answers in the tests."""
+    carry_out(cells.steps(cell.account, cell.build, CELL), again="")
+    plain = cell.entry()
+    own = {"DomainName": "acme.keyhaven.example", **further}
+    return replace(plain, parameters={**plain.parameters, **own})
+
+
+def test_the_record_of_a_tenants_name_is_made_where_the_zone_is_known(cell, capsys):
+    entry = named(cell, HostedZone="Z123")
+
+    carry_out(cell.onboarding(entry), again="")
+
+    assert "DomainRecord" in cell.stacks.stacks["keyhaven-acme"].physical
+    assert "made the record that leads acme.keyhaven.example to" in capsys.readouterr().out
+
+
+def test_the_target_of_a_record_that_others_make_is_told(cell, capsys):
+    carry_out(cell.onboarding(named(cell)), again="")
+
+    assert "DomainRecord" not in cell.stacks.stacks["keyhaven-acme"].physical
+    outputs = builds.stack_of(cell.account, "acme").outputs()
+    told = f"an alias to {outputs['DomainTarget']} (of the zone {outputs['DomainTargetZone']})"
+    assert f"Make a record A of acme.keyhaven.example, {told}" in capsys.readouterr().out
+
+
+def test_a_name_that_the_cells_certificate_does_not_cover_is_refused(cell):
+    entry = named(cell)
+    other = {**entry.parameters, "DomainName": "acme.example.com"}
+
+    with pytest.raises(Failed, match=r"is for names such as acme.keyhaven.example, not acme.ex"):
+        fits(cell, replace(entry, parameters=other))
+    fits(cell, entry)
+
+
+def fits(cell, entry):
+    onboarding.require_fits(cell.account, entry, builds.platform_outputs(cell.account))
+
+
+def test_premium_wants_an_account_with_room_for_it(platform):
+    entry = replace(platform.entry(), tier="premium")
+    platform.functions.free = 100
+
+    with pytest.raises(Failed, match=r"needs 202 functions that may run at once.* has 100 left"):
+        fits(platform, entry)
+    fits(platform, platform.entry())
+    platform.functions.free = 202
+    fits(platform, entry)
+
+
+def test_a_bucket_has_the_region_in_its_name(platform):
+    plain = platform.entry()
+    entry = replace(plain, parameters={**plain.parameters, "BucketNamedByRegion": "yes"})
+
+    carry_out(platform.onboarding(entry), again="")
+
+    assert leftovers.found(platform.account, "acme").bucket == f"keyhaven-acme-{ACCOUNT}-{REGION}"
+    with pytest.raises(Failed, match="a tenant's name has at most 28 characters"):
+        onboarding.require_short("a" * 29, REGION)
+    onboarding.require_short("a" * 28, REGION)
+
+
+def test_the_bucket_of_a_tenant_of_this_name_in_another_region_is_not_ours(platform):
+    where, name = "eu-west-3", f"keyhaven-acme-{ACCOUNT}"
+    boto3.client("s3", where).create_bucket(
+        Bucket=name, CreateBucketConfiguration={"LocationConstraint": where}
+    )
+
+    assert leftovers.found(platform.account, "acme").bucket == ""
+    leftovers.remove(platform.account, "acme")
+    assert name in {each["Name"] for each in platform.client("s3").list_buckets()["Buckets"]}

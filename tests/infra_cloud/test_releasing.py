@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
+from infra.bundle.bundle import Bundle
+from infra.checks.replacements import refusals
 from infra.operate import cells, releasing
 from infra.operate.registry import ACTIVE, LEAVING, RESERVED, Entry, Registry
 from infra.operate.steps import Failed, carry_out
+from infra.template.tenant import tenant
+from infra.template.tiers import STANDARD
+
+TEMPLATE = tenant(STANDARD, Bundle("0" * 16, "0" * 16))
 
 
 def entry(name, **further):
@@ -58,7 +66,7 @@ def release(cell, build, watched=2):
             *cells.steps(cell.account, build, {}),
             *releasing.steps(cell.account, build, entries, watched),
         ],
-        again="python -m infra release",
+        again="keyhaven infra release",
     )
 
 
@@ -85,6 +93,123 @@ def test_a_release_reaches_everybody_in_waves_and_watches_in_between(three, tmp_
     assert three.pauses.count(60) == 6
     function = three.stacks.stacks["keyhaven-acme"].template["Resources"]["AuthFunction"]
     assert function["Properties"]["Code"]["S3Key"] == build.bundle.code_key
+
+
+def test_a_change_of_the_template_alone_reaches_everybody_in_waves(three, capsys):
+    """The code is the same; what the last release gave them lacks what this one's template has."""
+    for name in ("acme", "blue", "own"):
+        Registry(three.account).begin(name, "x", ACTIVE)
+        Registry(three.account).end(name, "x", template="of before")
+        resources = three.stacks.stacks[f"keyhaven-{name}"].template["Resources"]
+        resources["Stage"]["Properties"]["MethodSettings"].pop()
+
+    release(three, three.build)
+
+    assert has(three, three.build) == ["acme", "blue", "own"]
+    said = [line for line in capsys.readouterr().out.splitlines() if "bring the build to" in line]
+    assert ["own" in line for line in said] == [True, False, False]
+    for name in ("acme", "blue", "own"):
+        resources = three.stacks.stacks[f"keyhaven-{name}"].template["Resources"]
+        assert len(resources["Stage"]["Properties"]["MethodSettings"]) == len(
+            TEMPLATE["Resources"]["Stage"]["Properties"]["MethodSettings"]
+        )
+
+
+def test_a_tenant_of_before_templates_were_noted_is_behind(three):
+    Registry(three.account).begin("acme", "x", ACTIVE)
+    Registry(three.account).end("acme", "x", template="")
+
+    assert has(three, three.build) == ["blue", "own"]
+
+
+def test_what_the_gateway_logged_of_its_own_work_gets_an_end(three):
+    logs = three.client("logs")
+    api = three.stacks.stacks["keyhaven-acme"].physical["Api"]
+    name = f"API-Gateway-Execution-Logs_{api}/api"
+    logs.create_log_group(logGroupName=name)
+
+    releasing.bring(three.account, three.build, "acme")
+
+    [group] = logs.describe_log_groups(logGroupNamePrefix=name)["logGroups"]
+    assert group["retentionInDays"] == 90
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda r: r["UsersTable1"]["Properties"].update(TableName="x"), "its TableName changes"),
+        (
+            lambda r: r["UsersTable1"]["Properties"]["KeySchema"][0].update(AttributeName="x"),
+            "UsersTable1 (DynamoDB::Table) would be another: its KeySchema changes",
+        ),
+        (
+            lambda r: r["UsersTable1"]["Properties"].update(SSESpecification={"SSEEnabled": False}),
+            "its SSESpecification changes",
+        ),
+        (lambda r: r["TenantKey"]["Properties"].update(KeySpec="RSA_2048"), "its KeySpec changes"),
+        (lambda r: r.update(OldTable1=r["UsersTable1"]), "OldTable1 (DynamoDB::Table) would leave"),
+        (lambda r: r.update(OldKey=r["TenantKey"]), "OldKey (KMS::Key) would leave the stack"),
+        (lambda r: r["Objects"]["Properties"].update(BucketName="x"), "its BucketName changes"),
+        (lambda r: r["JwtSecret"]["Properties"].update(Name="x"), "its Name changes"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_would_replace_what_is_stored_in_is_found(change, said):
+    old = deepcopy(TEMPLATE)
+    change(old["Resources"])
+
+    assert any(said in found for found in refusals(old, TEMPLATE))
+    assert refusals(TEMPLATE, TEMPLATE) == []
+
+
+def test_nothing_is_begun_that_would_replace_a_table(three, tmp_path):
+    resources = three.stacks.stacks["keyhaven-acme"].template["Resources"]
+    resources["UsersTable1"]["Properties"]["TableName"] = "another"
+    three.stacks.asked.clear()
+
+    with pytest.raises(Failed, match=r"UsersTable1 .* its TableName changes"):
+        releasing.bring(three.account, three.next_build(tmp_path / "next"), "acme")
+
+    assert three.stacks.asked == []
+
+
+def test_what_cloudformation_alone_knows_to_replace_is_refused_too(three, tmp_path):
+    resources = three.stacks.stacks["keyhaven-acme"].template["Resources"]
+    resources["UsersTable1"]["Properties"].pop("Tags")
+    three.stacks.replaces = {"UsersTable1"}
+    three.stacks.asked.clear()
+
+    with pytest.raises(Failed, match=r"Modify  UsersTable1 \(DynamoDB::Table, replaced\)"):
+        releasing.bring(three.account, three.next_build(tmp_path / "next"), "acme")
+
+    assert [each for each in three.stacks.asked if each.startswith("execute")] == []
+    assert three.stacks.stacks["keyhaven-acme"].change_sets == {}
+
+
+def test_an_index_more_is_no_other_table():
+    old = {"Resources": {"T": {"Type": "AWS::DynamoDB::Table", "Properties": TABLE}}}
+    more = {
+        **TABLE,
+        "AttributeDefinitions": [
+            *TABLE["AttributeDefinitions"],
+            {"AttributeName": "b", "AttributeType": "S"},
+        ],
+        "GlobalSecondaryIndexes": [{"IndexName": "by-b"}],
+    }
+    new = {"Resources": {"T": {"Type": "AWS::DynamoDB::Table", "Properties": more}}}
+
+    assert refusals(old, new) == []
+    number = {**TABLE, "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "N"}]}
+    new["Resources"]["T"]["Properties"] = number
+    assert refusals(old, new) == [
+        "T (DynamoDB::Table) would be another: the type of its key changes."
+    ]
+
+
+TABLE = {
+    "KeySchema": [{"AttributeName": "a", "KeyType": "HASH"}],
+    "AttributeDefinitions": [{"AttributeName": "a", "AttributeType": "S"}],
+}
 
 
 def test_an_alarm_ends_a_release_and_given_again_it_goes_on(three, tmp_path):

@@ -13,10 +13,11 @@ from chalicelib.tables.outbox import Mail
 from infra.operate import restoring
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
-from infra.template.tables import our_tables
+from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
 from tests.infra_cloud.conftest import NOW
-from tests.infra_cloud.fakes import REGION
+from tests.infra_cloud.fakes import LONG_AGO, REGION, made_at
 from tests.support.world import make
+from tests.support.world.releases import beside, newer, rewrite_all
 
 MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)
 
@@ -49,7 +50,7 @@ def steps(cell, moment=MOMENT, **further):
 
 
 def restore(cell, moment=MOMENT):
-    carry_out(steps(cell, moment), again="python -m infra restore acme …")
+    carry_out(steps(cell, moment), again="keyhaven infra restore acme …")
 
 
 def count(cell, name, epoch=2):
@@ -156,6 +157,30 @@ def test_nothing_leads_to_a_state_that_never_was(tenant):
     assert tenant.functions.reserved == {}
 
 
+def test_rows_of_another_form_are_checked_as_they_count(tenant, store):
+    """A release brings the tenant's rows to another form, and has not come to the end."""
+    with beside(newer, Holding):
+        rewrite_all(store, Holding)
+        fill(tenant, store, 1)
+
+        restore(tenant)
+
+    assert rows(tenant, "holdings", 2) == rows(tenant, "holdings")
+    assert {row["form"]["N"] for row in rows(tenant, "holdings", 2)} == {"2"}
+
+
+def test_nothing_leads_to_rows_that_nobody_reads(tenant, store):
+    with beside(newer, Holding):
+        rewrite_all(store, Holding)
+    fill(tenant, store, 1)
+
+    with pytest.raises(Failed, match=r"Step 4 .*\n?.*does not read: form 2") as failed:
+        restore(tenant)
+
+    assert "--give-up" in str(failed.value)
+    assert used_tables(tenant) == "keyhaven-${TenantId}-1-"
+
+
 def rows(cell, name, epoch=1):
     return cell.client("dynamodb").scan(TableName=f"keyhaven-acme-{epoch}-{name}")["Items"]
 
@@ -259,11 +284,85 @@ def test_a_switch_is_at_once_and_not_a_tenth_first(tenant):
 
 def test_a_second_restore_makes_a_third_epoch(tenant, store):
     restore(tenant)
+    for name in our_tables():
+        made_at(f"keyhaven-acme-2-{name}", MOMENT + timedelta(minutes=30))
 
     restore(tenant, MOMENT + timedelta(hours=1))
 
     assert entry(tenant).epoch == 3
     assert used_tables(tenant) == "keyhaven-${TenantId}-3-"
+
+
+def test_a_table_that_came_after_the_moment_is_made_empty(tenant, capsys):
+    """A release has brought it since; the functions of that release need it."""
+    made_at("keyhaven-acme-1-outbox", MOMENT + timedelta(hours=1))
+    made_at("keyhaven-acme-1-comments", MOMENT + timedelta(hours=1))
+    asked = []
+    operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
+    events = tenant.client("dynamodb").meta.events
+    events.register(operation, lambda params, **_: asked.append(params["SourceTableName"]))
+
+    restore(tenant)
+
+    assert "2 of them empty: they came later" in capsys.readouterr().out
+    assert "keyhaven-acme-1-comments" not in asked
+    assert len(asked) == len(our_tables()) - 2
+    assert count(tenant, "comments") == 0
+    old, new = (described(tenant, f"keyhaven-acme-{epoch}-comments") for epoch in (1, 2))
+    assert (old["KeySchema"], old["AttributeDefinitions"]) == (
+        new["KeySchema"],
+        new["AttributeDefinitions"],
+    )
+    assert new["SSEDescription"]["KMSMasterKeyArn"]
+    assert entry(tenant).epoch == 2
+
+
+def described(cell, name):
+    return cell.client("dynamodb").describe_table(TableName=name)["Table"]
+
+
+def test_a_moment_before_the_tenant_is_refused(tenant):
+    for name in our_tables():
+        made_at(f"keyhaven-acme-1-{name}", MOMENT + timedelta(hours=1))
+
+    with pytest.raises(Failed, match="has been there since 2026-11-21T09:00:00Z alone"):
+        restore(tenant)
+    assert [name for name in tenant.tables() if "-acme-2-" in name] == []
+
+
+def test_a_moment_before_the_last_restore_is_refused_and_no_table_is_taken_for_a_new_one(tenant):
+    restore(tenant)
+    for name in our_tables():
+        made_at(f"keyhaven-acme-2-{name}", MOMENT - timedelta(hours=1))
+    made_at("keyhaven-acme-2-comments", MOMENT + timedelta(hours=1))
+
+    with pytest.raises(Failed, match="tables of epoch 2 were restored after that moment"):
+        restore(tenant)
+    assert [name for name in tenant.tables() if "-acme-3-" in name] == []
+
+
+def test_a_moment_before_a_table_can_be_had_back_is_refused(tenant):
+    name = "keyhaven-acme-1-users"
+    tenant.client("dynamodb").update_continuous_backups(
+        TableName=name, PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True}
+    )
+    made_at(name, MOMENT + timedelta(minutes=1))
+    made_at(name, LONG_AGO, recoverable=False)
+
+    with pytest.raises(Failed, match="users can be had back from 2026-11-21T08:01:00Z on"):
+        restore(tenant)
+
+
+def test_a_restored_table_is_capped_as_a_new_one(tenant):
+    asked = []
+    operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
+    events = tenant.client("dynamodb").meta.events
+    events.register(operation, lambda params, **_: asked.append(dict(params)))
+
+    restore(tenant)
+
+    caps = {"MaxReadRequestUnits": MOST_READ, "MaxWriteRequestUnits": MOST_WRITTEN}
+    assert all(each["OnDemandThroughputOverride"] == caps for each in asked)
 
 
 def test_two_do_not_restore_a_tenant_at_once(tenant):

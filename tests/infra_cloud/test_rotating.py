@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from chalicelib.services.operator import signing_keys
-from infra.__main__ import main
+from infra.command_line.entry import infra
 from infra.operate.registry import ACTIVE, LEAVING, Registry
 from tests.support.world.rotation import named, own_place, require_clean
 
@@ -26,7 +26,7 @@ def give(cell, monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["infra", "rotate", "acme", *words])
         capsys.readouterr()
         try:
-            main()
+            infra()
         except SystemExit as ended:
             return str(ended.code)
         return capsys.readouterr().out
@@ -46,20 +46,20 @@ def test_a_key_is_changed_in_three_steps_each_naming_the_next(give, registry, ti
     shown = give("--step", "next")
     [_, new] = [jwk.get("kid") for jwk in signing_keys.stored().keys]
     assert f"{old} signs; {new} is published beside it." in shown
-    sign = "python -m infra rotate acme --step sign"
+    sign = "keyhaven infra rotate acme --step sign"
     assert f"Next, from 2026-11-22T12:00:00+00:00 on: {sign}" in shown
 
     time.pass_by(hours=24)
     shown = give("--step", "sign")
     assert f"{old} signs until 2026-11-22T12:16:00+00:00, and {new} from then on." in shown
-    retire = "python -m infra rotate acme --step retire"
+    retire = "keyhaven infra rotate acme --step retire"
     assert f"Next, from 2026-11-22T12:21:05+00:00 on: {retire}" in shown
 
     time.pass_by(minutes=22)
     assert f"{new} signs; {old} is still believed." in give()
     shown = give("--step", "retire")
     assert f"{new} signs, and no other is believed." in shown
-    assert "To change it: python -m infra rotate acme --step next" in shown
+    assert "To change it: keyhaven infra rotate acme --step next" in shown
     require_clean(own_place())
     assert registry.fetch("acme").work == ""
 

@@ -1,37 +1,60 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.policy import default
+from threading import Event
 
 import pytest
 
+from chalicelib.post.relay import NotTaken, Relay
+from infra.local_server.courier import Courier
 from infra.local_server.mail import PostOffice
+from tests.support import relays
 
 
 @dataclass
 class Rendered:
     subject: str
     text: str
+    html: str
     link: str
 
 
-def render(template, params):
-    return Rendered(f"{template} ü", f"Dear {params['name']},\n", f"http://x/{params['token']}")
+@dataclass
+class Letter:
+    id: str
+    created: str = "2026-11-21T08:00:00+00:00"
+    address: str = "ada@example.com"
+    template: str = "welcome"
+    locale: str = "en-UK"
+    params: dict[str, str] = field(default_factory=lambda: {"name": "Ada", "token": "t"})
+    relay: object = None
 
 
-def row(number, *, created="2026-11-21T08:00:00+00:00", recipient="ada@example.com"):
-    return {
-        "id": {"S": f"id-{number}"},
-        "created": {"S": created},
-        "recipient": {"S": recipient},
-        "template": {"S": "welcome"},
-        "params": {"M": {"name": {"S": "Ada"}, "token": {"S": "t"}}},
-    }
+def render(template, params, locale):
+    text = f"Dear {params['name']},\n"
+    return Rendered(f"{template} ü", text, f"<p>{text}</p>", f"http://x/{params['token']}")
 
 
-def addresses_of(recipient):
-    return {"all": ["ada@example.com", "betty@example.com"], "none": []}.get(recipient, [recipient])
+class Outbox:
+    """Letters that wait, by identifier."""
+
+    def __init__(self):
+        self.letters = {}
+
+    def put(self, number, **fields):
+        letter = Letter(f"id-{number}", **fields)
+        self.letters[letter.id] = letter
+        return letter.id
+
+    def deliver(self, mail_id, send):
+        send(self.letters[mail_id])
+
+
+@pytest.fixture
+def outbox():
+    return Outbox()
 
 
 @pytest.fixture
@@ -40,12 +63,12 @@ def folder(tmp_path):
 
 
 @pytest.fixture
-def post(folder):
-    return PostOffice(folder, render, addresses_of, "Keyhaven <keyhaven@localhost>")
+def post(folder, outbox):
+    return PostOffice(folder, render, outbox.deliver, "Keyhaven <keyhaven@localhost>")
 
 
-def test_a_mail_is_a_file_that_mail_programs_read(post, folder):
-    post.deliver(row(1))
+def test_a_mail_is_a_file_that_mail_programs_read(post, outbox, folder):
+    post.deliver(outbox.put(1))
 
     [file] = folder.iterdir()
     mail = message_from_bytes(file.read_bytes(), policy=default)
@@ -54,65 +77,72 @@ def test_a_mail_is_a_file_that_mail_programs_read(post, folder):
     assert mail["From"] == "Keyhaven <keyhaven@localhost>"
     assert mail["Subject"] == "welcome ü"
     assert mail["Date"].datetime.isoformat() == "2026-11-21T08:00:00+00:00"
-    assert mail.get_content().split() == ["Dear", "Ada,"]
+    assert mail.get_content_type() == "multipart/alternative"
+    text, html = mail.iter_parts()
+    assert text.get_content().split() == ["Dear", "Ada,"]
+    assert html.get_content_type() == "text/html"
+    assert html.get_content().split() == ["<p>Dear", "Ada,", "</p>"]
 
 
-def test_its_link_is_on_the_screen(post, capsys):
-    post.deliver(row(1))
+def test_its_link_is_on_the_screen(post, outbox, capsys):
+    post.deliver(outbox.put(1))
 
     assert capsys.readouterr().out == "Mail to ada@example.com: welcome ü\n  http://x/t\n"
 
 
-def test_files_sort_by_time(post, folder):
-    post.deliver(row(1, created="2026-11-21T09:00:00+00:00"))
-    post.deliver(row(2, created="2026-11-21T08:00:00+00:00"))
+def test_files_sort_by_time(post, outbox, folder):
+    post.deliver(outbox.put(1, created="2026-11-21T09:00:00+00:00"))
+    post.deliver(outbox.put(2, created="2026-11-21T08:00:00+00:00"))
 
     assert [file.name[-8:] for file in sorted(folder.iterdir())] == ["id-2.eml", "id-1.eml"]
 
 
-def test_a_mail_is_delivered_once(post, folder, capsys):
-    post.deliver(row(1))
-    post.deliver(row(1))
-
-    assert len(list(folder.iterdir())) == 1
-    assert capsys.readouterr().out.count("Mail to") == 1
-
-
 @pytest.mark.parametrize("address", ["ada@example.com\nBcc: eve@example.com", "=?utf-8?q??=@x.com"])
-def test_a_mail_that_cannot_be_written_is_told_of_and_hinders_none(post, folder, capsys, address):
+def test_a_mail_that_cannot_be_written_is_told_of_and_hinders_none(
+    post, outbox, folder, capsys, address
+):
     """P14"""
-    post.deliver(row(1, recipient=address))
-    post.deliver(row(2))
+    post.deliver(outbox.put(1, address=address))
+    post.deliver(outbox.put(2))
 
     assert len(list(folder.iterdir())) == 1
     assert "cannot be written" in capsys.readouterr().out
 
 
-def test_an_address_beyond_ascii_stays_as_it_is(post, folder):
-    post.deliver(row(1, recipient="ädä@example.com"))
+def test_an_address_beyond_ascii_stays_as_it_is(post, outbox, folder):
+    post.deliver(outbox.put(1, address="ädä@example.com"))
 
     [file] = folder.iterdir()
     assert "To: ädä@example.com" in file.read_text(encoding="utf-8")
 
 
-def test_no_id_leads_out_of_the_folder(post, folder):
-    post.deliver(row("/../../x"))
+def test_no_id_leads_out_of_the_folder(post, outbox, folder):
+    post.deliver(outbox.put("/../../x"))
 
     assert len(list(folder.iterdir())) == 1
 
 
-def test_a_mail_to_several_is_one_mail(post, folder, capsys):
-    post.deliver(row(1, recipient="all"))
+def test_a_mail_server_of_the_organisation_s_own_is_handed_it_too(folder, outbox, capsys):
+    """By a thread, so that no request waits. What it refuses is a file alone."""
+    courier, seen = Courier(NotTaken), Event()
+    with relays.serving() as server:
 
-    [file] = folder.iterdir()
-    mail = message_from_bytes(file.read_bytes(), policy=default)
-    to = [address.addr_spec for address in mail["To"].addresses]
-    assert to == ["ada@example.com", "betty@example.com"]
-    assert "Mail to ada@example.com, betty@example.com:" in capsys.readouterr().out
+        class Watched(Relay):
+            def close(self):
+                super().close()
+                seen.set()
 
+        def hand_over(letter, rendered):
+            courier.take(Watched(letter.relay), letter.address, rendered)
 
-def test_a_mail_to_nobody_is_none(post, folder, capsys):
-    post.deliver(row(1, recipient="none"))
+        post = PostOffice(folder, render, outbox.deliver, "x@localhost", hand_over)
+        post.deliver(outbox.put(1, relay=server.settings()))
+        assert seen.wait(10)
+        seen.clear()
+        server.says["RCPT"] = "550 nobody"
+        post.deliver(outbox.put(2, relay=server.settings()))
+        assert seen.wait(10)
 
-    assert list(folder.iterdir()) == []
-    assert capsys.readouterr().out == ""
+    assert [mail["Subject"] for mail in server.mails] == ["welcome ü"]
+    assert len(list(folder.iterdir())) == 2
+    assert "did not take a mail (Recipient550)" in capsys.readouterr().out

@@ -84,7 +84,8 @@ def things(ada):
     return things_of(ada)
 
 
-@SCHEMA.parametrize()
+# Directory synchronisation answers 503 where it is switched off, and has tests of its own.
+@SCHEMA.exclude(path_regex="^/directorysync/(ignore|synchronize)").parametrize()
 @settings(
     max_examples=EXAMPLES,
     derandomize=True,
@@ -117,9 +118,17 @@ def test_an_answer_with_a_member_that_is_not_described_would_be_found(ada):
 def takes_anything(route):
     """What is no page counts as the first; what names no token ends all sessions.
 
-    A group's update passes over what means no change, and names of who may not rename it.
+    A group's update passes over what means no change, and names of who may not rename it. An empty
+    object is an empty list of marks of expiry (b-password-expiry, 3), as forms and PHP have it. A
+    switch of mails that is a list or an object was not sent (c-notifications, 3).
     """
-    passing = {"JwtLogout.logoutPost", "GroupsUpdate.update", "GroupsUpdate.dryRun"}
+    passing = {
+        "JwtLogout.logoutPost",
+        "GroupsUpdate.update",
+        "GroupsUpdate.dryRun",
+        "PasswordExpiryPoliciesResourcesExpiryUpdate.post",
+        "NotificationOrgSettingsPost.post",
+    }
     return route.query.is_paginated or route.action in passing
 
 

@@ -78,7 +78,8 @@ def test_a_clock_that_is_behind_takes_no_moment_back(
     before = moments(store)
     time.pass_by(**BEHIND)
 
-    assert request().status == (400 if name == OF_A_MOMENT else 200)
+    status = request().status
+    assert status == 400 if name == OF_A_MOMENT else status < 300
 
     require_no_step_back(before, moments(store))
 

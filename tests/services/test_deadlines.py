@@ -18,7 +18,7 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.objects import answers, storage
 from chalicelib.objects.storage import Bucket
 from chalicelib.storage.connection import LONGEST_CALL, Json, Send
-from chalicelib.web.dispatch import DECISIONS
+from chalicelib.storage.deciding import DECISIONS
 from chalicelib.workers import mailer, sweeper
 from infra.template.functions import FUNCTIONS
 from tests.support.environment import ENGINE
@@ -37,18 +37,27 @@ from tests.support.faults.trials import End, Trial
 from tests.support.faults.watch import Watch, worn
 from tests.support.proving import fewer, more, tried
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
+from tests.support.wire.client import Response
+from tests.support.wire.valid_requests import (
+    IN_STEPS,
+    REQUESTS,
+    Tenant,
+    changes_at_once,
+    requests_at_once,
+)
 from tests.support.world import groups, make
 
 MOST_TRIES = 16
-"""Calls a request makes more than undisturbed, to a storage that never recovers."""
+"""Calls a request makes more than undisturbed, to a storage that never recovers; or as many again
+where it makes many, and every other one is lost."""
 SECONDS = (LONGEST_CALL, 0, 1) * 100
 """What calls that fail take, in turn."""
 MANY = 100
 STEP = more(fewer(15, 3), 1) if ENGINE == "embedded" else fewer(27, 9)
 """moto takes a minute for each."""
 everywhere = pytest.mark.parametrize("name", tried(REQUESTS))
-changing = pytest.mark.parametrize("name", tried(changes()))
+at_once = pytest.mark.parametrize("name", tried(requests_at_once()))
+changing = pytest.mark.parametrize("name", tried(changes_at_once()))
 
 
 @pytest.fixture
@@ -62,7 +71,7 @@ def sent_in_time(trial: Trial, watch: Watch) -> int:
     with Recorder() as seen:
         status = trial.sent().status
     assert watch.seconds - start <= deadline.REQUEST
-    assert len(seen.calls) <= len(trial.calls) + MOST_TRIES
+    assert len(seen.calls) <= len(trial.calls) + max(MOST_TRIES, len(trial.calls))
     return status
 
 
@@ -82,7 +91,7 @@ def ends_of(trial: Trial, *statuses: int) -> list[End]:
     return [trial.once, *refused]
 
 
-@everywhere
+@at_once
 def test_a_request_ends_in_time_though_storage_is_always_overloaded(trial: Trial) -> None:
     for at, seconds in zip(range(len(trial.calls)), SECONDS, strict=False):
         trial.restart()
@@ -118,6 +127,36 @@ def test_a_request_ends_in_time_though_others_never_let_go_of_its_rows(trial: Tr
         with worn() as watch, Failing(watch.slowly(in_conflict, seconds), times=ALWAYS):
             status = sent_in_time(trial, watch)
         assert End(status, trial.swept()) in ends_of(trial, 409, 503), seconds
+
+
+@pytest.mark.parametrize("fault", [throttled, in_conflict, timed_out])
+@pytest.mark.parametrize("name", sorted(IN_STEPS))
+def test_what_is_done_in_steps_ends_in_time_and_is_finished_by_the_next(
+    store: Storage, trial: Trial, fault: Fault
+) -> None:
+    """FT04, FT05, FT16: it tells what is left, or cannot tell anything"""
+    whole = sorted(done(trial.ask()))
+    for at, seconds in zip(range(len(trial.calls)), SECONDS, strict=False):
+        trial.restart()
+        with worn() as watch, Failing(watch.slowly(fault, seconds), at=at, times=ALWAYS):
+            first = trial.ask()
+            assert watch.seconds <= deadline.REQUEST, (at, seconds)
+        trial.swept()
+        trial.restart(store.contents())
+        rest, last = trial.ask(), trial.ask()
+
+        assert first.status in (200, 503), (at, seconds)
+        told = [*(done(first) if first.status == 200 else ()), *done(rest)]
+        once_each = sorted({*told})
+        assert sorted(told) == once_each, (at, seconds)
+        assert first.status == 503 or once_each == whole, (at, seconds)
+        assert done(last) == [], (at, seconds)
+
+
+def done(run: Response) -> list[str]:
+    """What a run says that it did."""
+    reports = [*run.body["users"], *run.body["groups"]]
+    return [each["message"] for each in reports if each["status"] == "success"]
 
 
 def last_line_failed(operation: str, parameters: Any, send: Any) -> Any:

@@ -6,6 +6,7 @@ passes is not noticed; what was done and not confirmed is not done again.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
@@ -25,10 +26,18 @@ from tests.support.faults.hooks import (
     in_conflict,
 )
 from tests.support.faults.trials import End, Trial
+from tests.support.model.outlines import Outlines
 from tests.support.proving import PROVING, SAMPLING, tried
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
-from tests.support.wire.valid_requests import REQUESTS, Tenant, changes, is_done
+from tests.support.wire.valid_requests import (
+    REQUESTS,
+    Tenant,
+    changes,
+    changes_at_once,
+    is_done,
+    requests_at_once,
+)
 from tests.support.world import make
 from tests.support.world.comments import commented
 
@@ -43,6 +52,9 @@ CUT: tuple[Around, ...] = (
 NEVER_THE_SAME = ("GET /users/csrf-token.json", "GET /mfa/setup/totp.json")
 everywhere = pytest.mark.parametrize("name", tried(REQUESTS))
 changing = pytest.mark.parametrize("name", tried(changes()))
+at_once = pytest.mark.parametrize("name", tried(requests_at_once()))
+changing_at_once = pytest.mark.parametrize("name", tried(changes_at_once()))
+"""What is done in steps ends otherwise: `test_deadlines.py`."""
 
 
 def shows() -> list[str]:
@@ -76,7 +88,7 @@ def test_a_fault_that_passes_is_not_noticed(trial: Trial) -> None:
                 assert trial.sent() == trial.once, (at, fault, times)
 
 
-@everywhere
+@at_once
 def test_a_storage_that_does_not_answer_is_no_refusal(trial: Trial) -> None:
     """FT05, FT24"""
     for at, fault in each_call(trial, *FAULTS):
@@ -90,7 +102,7 @@ def test_a_storage_that_does_not_answer_is_no_refusal(trial: Trial) -> None:
         assert found in ends, (at, fault)
 
 
-@changing
+@changing_at_once
 def test_a_row_that_others_never_let_go_of_is_a_conflict(trial: Trial) -> None:
     """FT04"""
     for at, fault in each_write(trial, in_conflict):
@@ -110,7 +122,7 @@ def test_what_was_done_and_not_confirmed_is_not_done_again(trial: Trial) -> None
                 assert trial.sent() == trial.once, (at, fault, times)
 
 
-@changing
+@changing_at_once
 def test_what_cannot_be_confirmed_is_done_or_not_done(store: Storage, trial: Trial) -> None:
     """FT03, FT06"""
     for at, fault in each_write(trial, *UNKNOWN_OUTCOMES):
@@ -121,7 +133,7 @@ def test_what_cannot_be_confirmed_is_done_or_not_done(store: Storage, trial: Tri
 
 
 @pytest.mark.parametrize("name", tried(shows()))
-def test_what_comes_in_pieces_is_shown_whole(tenant: Tenant, name: str) -> None:
+def test_what_comes_in_pieces_is_shown_whole(store: Storage, tenant: Tenant, name: str) -> None:
     """FT07, FT08"""
     make.crowd(3)
     for _ in range(3):
@@ -129,9 +141,11 @@ def test_what_comes_in_pieces_is_shown_whole(tenant: Tenant, name: str) -> None:
         commented(tenant.betty, tenant.resource)
     request = REQUESTS[name](tenant, name)
     whole = request()
+    stored = Outlines(store)
     for cut in CUT:
         with cut:
-            assert shown(name, request()) == shown(name, whole), vars(cut)
+            pieces = request()
+        assert stored.told(shown(name, pieces)) == stored.told(shown(name, whole)), vars(cut)
 
 
 @everywhere
@@ -142,7 +156,8 @@ def test_what_does_not_come_is_not_left_out(trial: Trial) -> None:
     assert found in (End(503, trial.untouched), trial.once)
 
 
-def shown(name: str, response: Response) -> Any:
+def shown(name: str, response: Response) -> str:
     assert is_done(name, response.status)
     kind = response.headers["content-type"]
-    return response.json.get("body", response.json) if "json" in kind else response.content
+    body = response.json.get("body", response.json) if "json" in kind else response.content
+    return json.dumps(body, sort_keys=True, default=repr)

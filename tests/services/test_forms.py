@@ -9,16 +9,22 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.endpoint_groups import OF_SEVERAL_FORMS
-from chalicelib.services.operator import sweeper, upgrades
+from chalicelib.services.operator import earlier_readings, readings, sweeper, upgrades
+from chalicelib.settings import settings
+from chalicelib.storage import reading
 from chalicelib.storage.base import Table
 from chalicelib.storage.connection import connection
 from chalicelib.storage.forms import FORM, Forms, UnknownForm
+from chalicelib.tables import action_logs
+from chalicelib.tables.action_logs import GIVEN, ActionLog
 from chalicelib.tables.catalogue import tables
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.memberships import Membership
+from chalicelib.tables.secret_accesses import SecretAccess
 from chalicelib.tables.settings import UPGRADE, Setting
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit
@@ -31,6 +37,7 @@ from tests.support.proving import PROVING, fewer
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, is_done
 from tests.support.world import groups, make
+from tests.support.world.make import Somebody
 from tests.support.world.releases import beside, forms_in, newer, older, rewrite_all
 
 ALL = tuple(tables())
@@ -61,7 +68,7 @@ def test_a_request_is_served_whatever_form_rows_have(
         assert is_done(name, answer.status), answer.json
         upgraded(time)
         assert {form for table in ALL for form in forms_in(store, table)} == {ALL[0].forms.written}
-    check_invariants(store)
+        check_invariants(store)
 
 
 @slow
@@ -77,7 +84,55 @@ def test_a_change_of_many_rows_is_made_whatever_form_they_have(
         assert ask().status < 400
 
         upgraded(time)
-    check_invariants(store)
+        check_invariants(store)
+
+
+@either
+def test_readings_are_spread_whatever_form_rows_have(
+    store: Storage, ada: Somebody, other: Any
+) -> None:
+    """A set of what somebody has read gets another resource, be it of the other form."""
+    first, second = ResourceId(new_id()), new_id()
+    second = ResourceId(first[:2] + second[2:])
+    readings.add_accesses(SecretAccess.by_row(ada.id, [first]))
+    with beside(other, SecretAccess):
+        rewrite_all(store, SecretAccess)
+
+        readings.add_accesses(SecretAccess.by_row(ada.id, [second]))
+
+        [key] = SecretAccess.by_row(ada.id, [first])
+        assert SecretAccess.among(reading.read([key]), key) == {first, second}
+
+
+@either
+def test_a_log_is_shown_whatever_form_its_lines_have(
+    store: Storage, ada: Somebody, betty: Somebody, other: Any
+) -> None:
+    group = groups.created(ada, ada, betty)
+    path = f"/actionlog/group/{group['id']}.json"
+    before = ada.client.get(path).json["body"]
+    assert before[0]["data"]["members"]["added"]
+    with beside(other, ActionLog):
+        rewrite_all(store, ActionLog)
+        assert ada.client.get(path).json["body"] == before
+
+
+@either
+def test_lines_of_logs_are_kept_for_so_long_whatever_form_they_have(
+    store: Storage, ada: Somebody, time: Any, other: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ada.client.get(f"/secrets/resource/{make.resource(ada)}.json")
+    time.pass_by(minutes=6)
+    sweeper.sweep()
+    monkeypatch.setattr(action_logs, "settings", replace(settings, reading_days=30))
+    with beside(other, ActionLog):
+        rewrite_all(store, ActionLog)
+        earlier_readings.page(None)
+        upgrades.sweep(time.now, [ActionLog])
+        earlier_readings.page(None)
+        lines = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
+    [read] = (line for line in lines if line.action == GIVEN)
+    assert read.expires == read.should_expire
 
 
 DEPENDENT = (Holding, Membership, GroupItem)
@@ -103,7 +158,7 @@ def test_a_committed_change_is_carried_out_over_rows_of_another_form(
 
         assert _seen(tenant) == seen
         upgraded(time)
-    check_invariants(store)
+        check_invariants(store)
 
 
 def test_rows_of_the_first_form_do_not_say_so(store: Storage, tenant: Tenant) -> None:

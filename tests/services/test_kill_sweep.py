@@ -19,7 +19,7 @@ from tests.support.faults.hooks import Killed, Killing, kill_points
 from tests.support.faults.trials import Ask, Trial
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
+from tests.support.wire.valid_requests import REQUESTS, Tenant, changes_at_once
 from tests.support.world import folders, groups, make, shares
 from tests.support.world.resources import path, secrets
 
@@ -38,6 +38,8 @@ REPEATED = {
     **{f"{method} /users/validateAccount/{{user_id}}.json": 400 for method in BOTH},
     "POST /mfa/setup/totp.json": 302,
     "POST /mfa/verify/totp.json": 400,
+    "POST /directorysync/ignore/{model}/{subject}.json": 400,
+    "DELETE /directorysync/ignore/{model}/{subject}.json": 404,
     "DELETE /comments/{comment_id}.json": 404,
     "DELETE /favorites/{favorite_id}.json": 404,
     "DELETE /groups/{group}.json": 404,
@@ -58,7 +60,14 @@ REPEATED = {
     "DELETE /resource-types/{resource_type_id}.json": 400,
     "DELETE /resources/{resource_id}.json": 404,
     "DELETE /self-registration/settings/{setting_id}.json": 404,
+    "DELETE /password-expiry/settings/{expiry_setting_id}.json": 404,
     "DELETE /users/{user}.json": 404,
+    "POST /scim/settings.json": 400,
+    "POST /scim/v2/{setting_id}/Users": 409,
+    "POST /scim/v2/{setting_id}/Groups": 409,
+    "DELETE /scim/v2/{setting_id}/Users/{user}": 404,
+    "DELETE /scim/v2/{setting_id}/Groups/{group}": 404,
+    "DELETE /scim/settings/{scim_setting_id}.json": 404,
     "POST /auth/jwt/login.json": 400,
     "POST /auth/jwt/logout.json": 403,
     "POST /auth/login.json with the nonce": 400,
@@ -103,7 +112,8 @@ def endure(store: Storage, trial: Trial, deaths: Iterator[Killing]) -> None:
         trial.require_done_or_not(store.contents())
 
 
-@pytest.mark.parametrize("name", changes())
+# What is done in steps dies in `directory/test_races.py`.
+@pytest.mark.parametrize("name", changes_at_once())
 def test_a_process_may_die_at_any_moment(
     store: Storage, time: Any, tenant: Tenant, name: str
 ) -> None:

@@ -43,16 +43,14 @@ def some_of(moments: int, *names: str) -> list[int]:
 
 
 def interrupted(*names: str) -> Callable[[], Iterator[Race]]:
-    """Each of the requests comes whole, at moments of the other."""
+    """Each of the requests comes whole, at moments of the other, which are those it has alone."""
 
     def orders() -> Iterator[Race]:
-        alone = repeat([0])
-        yield alone
-        large, small = alone.calls
-        for moment in some_of(large, *names):
-            yield repeat([0] * moment + [1])
-        for moment in some_of(small, *names):
-            yield repeat([1] * moment + [0])
+        for interrupted, other in ((0, 1), (1, 0)):
+            alone = repeat([interrupted])
+            yield alone
+            for moment in some_of(alone.calls[interrupted], *names):
+                yield repeat([interrupted] * moment + [other])
 
     return orders
 

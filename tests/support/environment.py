@@ -30,9 +30,12 @@ def prepare() -> None:
         "KEY_FOLDER": str(folder),
         "AVATAR_FOLDER": str(folder),
         "ANSWER_BUCKET": "test-answers",
+        "LOG_EXPORT": "yes",
+        "EXPORT_BUCKET": "test-exports",
         "TABLE_PREFIX": "test-",
         "PARALLEL_CALLS": "1",
         "LOGIN_LIMIT": "0",
+        "DIRECTORY_ON_OWN_MACHINE": "on",
     }
     for name in ("ENDPOINT_GROUP", "DYNAMODB_ENDPOINT", "AVATAR_BUCKET"):
         os.environ.pop(name, None)

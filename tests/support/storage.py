@@ -152,6 +152,7 @@ def opened() -> Iterator[Storage]:
     from tests.support import moto_storage  # noqa: PLC0415 - takes a second, on `moto` alone
 
     with moto_storage.mocked() as mocked, _made(mocked) as storage:
+        mocked.attach(connection.client)
         yield storage
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from chalicelib.domain.errors import Stale
+from chalicelib.domain.errors import Stale, Unavailable
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access.disclosure import (
+    SealedSecrets,
     Undisclosed,
     disclose,
     disclose_to_author,
@@ -20,8 +21,12 @@ from chalicelib.services.access.disclosure import (
 )
 from chalicelib.services.items import resources
 from chalicelib.storage import reading
+from chalicelib.tables import readings
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, Withheld
+from chalicelib.tables.readings import Reading
+from chalicelib.views.secrets import secret
+from tests.support.faults.hooks import WRITES, Failing, throttled
 from tests.support.world import make
 from tests.support.world.resources import secret_of
 
@@ -44,11 +49,8 @@ def _undisclosed(who, resource_id, revision=None):
 
 
 def _logged(store):
-    return [
-        (row["subject"]["S"], row["actor"]["S"])
-        for row in store.rows("test-action_logs")
-        if row["action"]["S"] == "Resource.Secrets.read"
-    ]
+    rows = [Reading.from_raw(row) for row in store.rows(Reading.stored_as())]
+    return [(item, row.user_id) for row in rows for item in row.resource_ids]
 
 
 # Disclosing
@@ -63,14 +65,23 @@ def test_secrets_are_disclosed_and_logged(store, ada, betty):
     assert sorted(_logged(store)) == sorted((item, betty.id) for item in items)
 
 
-def test_the_log_comes_first(store, ada):
-    resource_id = make.resource(ada)
+def test_the_log_comes_first(ada):
+    secret = _undisclosed(ada, make.resource(ada))
 
-    def fail(_):
-        raise RuntimeError
+    with Failing(throttled, times=1_000, only=WRITES), pytest.raises(Unavailable):
+        disclose(ada.actor, [secret])
 
-    with pytest.raises(RuntimeError):
-        disclose(ada.actor, [_undisclosed(ada, resource_id)], fail)
+
+def test_more_than_a_row_holds_are_on_record_before_any_leaves(store, ada, monkeypatch):
+    monkeypatch.setattr(readings, "MOST", 2)
+    items = [make.resource(ada) for _ in range(5)]
+
+    disclose(ada.actor, [_undisclosed(ada, item) for item in items])
+
+    assert [len(Reading.from_raw(row).resource_ids) for row in store.rows("test-readings")] == [
+        *(2, 2, 1)
+    ]
+    assert sorted(_logged(store)) == sorted((item, ada.id) for item in items)
 
 
 def test_of_items_of_another_revision_nothing_is_disclosed_nor_logged(store, ada):
@@ -80,6 +91,50 @@ def test_of_items_of_another_revision_nothing_is_disclosed_nor_logged(store, ada
     with pytest.raises(Stale):
         disclose(ada.actor, mixed)
     assert _logged(store) == []
+
+
+def _sealed(who, *items):
+    sealed = SealedSecrets(secret)
+    for item in items:
+        seen = _seen(who, item)
+        sealed.seal(seen.row, seen.holding)
+    return sealed
+
+
+def test_of_a_list_what_is_shown_is_told_and_logged_and_nothing_else(store, ada, betty):
+    shown, other = make.resource(ada, {betty: READ}), make.resource(ada, {betty: READ})
+
+    [told] = _sealed(betty, shown, other).disclose(betty.actor, [shown])
+
+    assert told["data"] == secret_of(betty, shown)
+    assert _logged(store) == [(shown, betty.id)]
+
+
+def test_of_a_list_the_log_comes_first(ada):
+    item = make.resource(ada)
+    sealed = _sealed(ada, item)
+
+    with Failing(throttled, times=1_000, only=WRITES), pytest.raises(Unavailable):
+        sealed.disclose(ada.actor, [item])
+
+
+def test_a_list_takes_no_secret_of_another_revision(store, ada):
+    seen = _seen(ada, make.resource(ada))
+
+    with pytest.raises(Stale):
+        SealedSecrets(secret).seal({**seen.row, "secret_revision": {"S": "another"}}, seen.holding)
+    assert _logged(store) == []
+
+
+def test_what_has_no_secret_is_listed_without(ada):
+    seen = _seen(ada, make.resource(ada))
+    sealed = SealedSecrets(secret)
+    names = [name for name in seen.holding if name.startswith("secret_")]
+    bare = {name: value for name, value in seen.holding.items() if name not in names}
+
+    sealed.seal({**seen.row, "secret_revision": None}, bare)
+
+    assert sealed.disclose(ada.actor, [seen.row["id"]["S"]]) == [None]
 
 
 def test_what_is_logged_beside_the_reading_is_disclosed(store, ada):

@@ -14,8 +14,10 @@ from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.services.users.users import new_user
 from chalicelib.storage.base import every_table
 from chalicelib.storage.operations import Change
+from chalicelib.tables.catalogue import tables
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.comments import Comment
+from chalicelib.tables.directory_links import DirectoryLink, Model
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.holdings import RESOURCE, Holding
 from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
@@ -30,8 +32,11 @@ from integrity.invariants import violations
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.faults.large_operations import lines
 from tests.support.model.invariants import check_invariants
+from tests.support.proving import fewer
 from tests.support.world import make, session_keys
 from tests.support.world.comments import commented
+from tests.support.world.directories import person
+from tests.support.world.releases import beside, newer, older, rewrite_all
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
 
@@ -154,6 +159,18 @@ def _copy(key_id, user_id):
     return private_keys.new(Copy(key_id, user_id, "data"), None)
 
 
+def _link(name, user_id, *, known=True):
+    entry = person(name)
+    DirectoryLink.of(Model.USERS, entry, user_id).save()
+    if known:
+        DirectoryLink.linked(user_id, entry.id).save()
+
+
+def _relation(tenant, user_id):
+    [(group_id, belonging)] = tenant.user().groups.items()
+    DirectoryLink.relation(belonging.id, group_id, user_id).save()
+
+
 def _unfinished(tenant):
     """A large change that is committed, while its rows are still to be written."""
     row = tenant.resource()
@@ -171,6 +188,19 @@ def test_a_sound_tenant_passes(tenant):
 
 def test_an_empty_tenant_passes(store):
     check_invariants(store)
+
+
+def test_links_relations_and_exemptions_pass_and_outlive_whom_they_are_of(tenant):
+    _link("betty", tenant.betty.id)
+    _relation(tenant, tenant.betty.id)
+    DirectoryLink.exemption(Model.USERS, tenant.betty.id).save()
+    DirectoryLink.exemption(Model.ENTRIES, new_id()).save()
+    check_invariants(tenant.store)
+    _link("dave", make.user("dave").id)
+    dave = User.get(Claim.find_user_id("dave@example.com"))
+    assert tenant.ada.client.delete(f"/users/{dave.id}.json").status == 200
+
+    check_invariants(tenant.store)
 
 
 def test_a_change_on_its_way_passes(tenant):
@@ -352,6 +382,32 @@ BREACHES = {
         "I7",
         lambda t: _copy(_saved(_shared_key()), t.ada.id).save(),
     ),
+    "two entries are linked to one user": (
+        "I10",
+        lambda t: [_link("betty", t.betty.id), _link("liz", t.betty.id)],
+    ),
+    "a user does not know of their link": (
+        "I10",
+        lambda t: _link("betty", t.betty.id, known=False),
+    ),
+    "a user is linked to an entry that is not": (
+        "I10",
+        lambda t: DirectoryLink.linked(t.betty.id, new_id()).save(),
+    ),
+    "an entry is linked to nobody": ("I9", lambda _: _link("betty", new_id())),
+    "nobody is left alone by runs": (
+        "I9",
+        lambda _: DirectoryLink.exemption(Model.USERS, new_id()).save(),
+    ),
+    "somebody was asked for members of no group": (
+        "I9",
+        lambda _: DirectoryLink.asked(new_id(), "digest").save(),
+    ),
+    "a run noted a membership of nobody": (
+        "I9",
+        lambda _: DirectoryLink.relation(new_id(), new_id(), new_id()).save(),
+    ),
+    "a run noted somebody else's membership": ("I3", lambda t: _relation(t, t.ada.id)),
     "something is denied to a role that is gone": (
         "I9",
         lambda _: Setting(RBACS, value={"roles": {new_id(): {}}}).save(),
@@ -374,14 +430,34 @@ def test_each_breach_is_found(tenant, breach):
     assert rule in {found.rule for found in _found(tenant.store)}
 
 
+@pytest.mark.parametrize("other", [newer, older])
+def test_a_sound_tenant_passes_whatever_form_rows_have(tenant, other):
+    """Also amid a large change, whose lines are of a form as well."""
+    assert _unfinished(tenant).lock is not None
+    with beside(other, *tables()):
+        rewrite_all(tenant.store, *tables())
+
+        check_invariants(tenant.store)
+
+
+@pytest.mark.parametrize("breach", [*BREACHES][:: fewer(6, 1)])
+def test_a_breach_is_found_whatever_form_rows_have(tenant, breach):
+    rule, break_it = BREACHES[breach]
+    break_it(tenant)
+    with beside(newer, *tables()):
+        rewrite_all(tenant.store, *tables())
+
+        assert rule in {found.rule for found in _found(tenant.store)}
+
+
 def test_a_permission_of_an_unknown_type_is_found(tenant):
-    tables = {"resources": tenant.store.rows("test-resources")}
-    assert "unknown type" not in " ".join(map(str, violations(tables)))
-    live = next(row for row in tables["resources"] if not row["deleted"]["BOOL"])
+    stored = {"resources": tenant.store.rows("test-resources")}
+    assert "unknown type" not in " ".join(map(str, violations(stored)))
+    live = next(row for row in stored["resources"] if not row["deleted"]["BOOL"])
     for permission in live["permissions"]["M"].values():
         permission["M"]["type"] = {"N": "8"}
 
-    assert "unknown type" in " ".join(map(str, violations(tables)))
+    assert "unknown type" in " ".join(map(str, violations(stored)))
 
 
 def test_nothing_secret_is_told(tenant):

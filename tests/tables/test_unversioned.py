@@ -25,6 +25,7 @@ UNVERSIONED = {
         *("role_id", "active", "disabled", "first_name", "last_name", "avatar_id"),
         *("avatar_created", "gpgkey_id", "locale", "last_logged_in", "session_epoch", "modified"),
         *("metadata_keys", "theme", "totp", "totp_verified", "totp_step", "second_factor_epoch"),
+        *("scim_name", "scim_created", "external_id"),
     },
     "groups": set(),
     "resources": set(),

@@ -1,16 +1,17 @@
 """The one place where secrets leave the tables: logged, and with an item of the same revision.
 
 A `HoldingRow` does not tell its secret. `disclose` compares the revisions of item and secret,
-writes to the log that the actor reads them, and only then returns rows that do; a view shows no
-others. So a service that forgets the log, or mixes an item with another version's secret, does
-not type-check.
+notes that the actor reads them (`tables/readings.py`), and only then returns rows that do; a view
+shows no others. For a list, `SealedSecrets` lets the view make its part first, and hands that out
+in the same way. So a service that forgets the log, or mixes an item with another version's
+secret, does not type-check.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NewType, cast
+from typing import Any, Generic, NamedTuple, NewType, TypeVar, cast
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
@@ -19,7 +20,10 @@ from chalicelib.storage.transaction import Transaction
 from chalicelib.storage.values import Text
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
+from chalicelib.tables.readings import Reading
 from chalicelib.tables.resources import ResourceRow
+
+Shown = TypeVar("Shown")
 
 Disclosed = NewType("Disclosed", dict[str, Any])
 """A holding with its secret, if it has one. Made in this module alone."""
@@ -39,6 +43,32 @@ class Undisclosed(NamedTuple):
         return cls(item.get("secret_revision"), holding)
 
 
+class SealedSecrets(Generic[Shown]):
+    """The secrets of a list as a view shows them, made while their rows are in hand.
+
+    So a list keeps no rows for them. What is shown stays in here until it is on record who reads
+    it.
+    """
+
+    def __init__(self, show: Callable[[Disclosed], Shown]) -> None:
+        self._show = show
+        self._sealed: dict[str, Shown | None] = {}
+
+    def seal(self, item: ResourceRow, holding: HoldingRow) -> None:
+        """Take in the secret of a holding, if it has one.
+
+        Raises `Stale` where it is of another revision than the item it is shown with.
+        """
+        _require_same(item.get("secret_revision"), holding)
+        shown = self._show(_disclosed(holding)) if has_secret(holding) else None
+        self._sealed[item["id"]["S"]] = shown
+
+    def disclose(self, actor: Actor, item_ids: Sequence[str]) -> list[Shown | None]:
+        """Return those of these items, once it is on record that the actor has read them."""
+        Reading.note(actor, [ResourceId(each) for each in item_ids])
+        return [self._sealed[each] for each in item_ids]
+
+
 @dataclass(frozen=True, slots=True)
 class Logged:
     """That the log has a line of what one user did with one item."""
@@ -54,29 +84,25 @@ class Logged:
         return _disclosed(held)
 
 
-def disclose(
-    actor: Actor,
-    secrets: Sequence[Undisclosed],
-    log: Callable[[Sequence[ActionLog]], None] = ActionLog.write_all,
-) -> list[Disclosed]:
-    """Return holdings with their secrets, once the log says that the actor has read them.
+def disclose(actor: Actor, secrets: Sequence[Undisclosed]) -> list[Disclosed]:
+    """Return holdings with their secrets, once it is on record that the actor has read them.
 
-    Raises `Stale`, before anything is logged, where an item is of another revision: the two
-    rows are read together, but not in one instant. `log` writes the lines of the log.
+    Raises `Stale`, before anything is noted, where an item is of another revision: the two
+    rows are read together, but not in one instant.
     """
     for each in secrets:
         require_whole(each)
-    log([ActionLog.secret_read(each.holding["item_id"]["S"], actor) for each in secrets])
+    Reading.note(actor, [ResourceId(each.holding["item_id"]["S"]) for each in secrets])
     return [_disclosed(each.holding) for each in secrets]
 
 
 def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
-    """Log that the actor reads their secret of an item, if they have one; else nothing.
+    """Note that the actor reads their secret of an item, if they have one; else nothing.
 
     May be asked beside the reading itself: it stands if, and only if, there is something to
     read. A request that is decided again writes the same row again.
     """
-    row = ActionLog.secret_read(item_id, actor)
+    row = Reading.of(actor, [item_id])
     try:
         with Transaction() as tx:
             tx.require(Holding.has_secret(actor.id, item_id))
@@ -108,9 +134,13 @@ def has_secret(holding: HoldingRow) -> bool:
 
 def require_whole(secret: Undisclosed) -> None:
     """Raise `Stale` where the item is of another revision than the secret."""
-    if secret.revision != secret.holding.get("secret_revision"):
+    _require_same(secret.revision, secret.holding)
+
+
+def _require_same(revision: Text | None, holding: HoldingRow) -> None:
+    if revision != holding.get("secret_revision"):
         raise Stale
 
 
 def _disclosed(holding: HoldingRow) -> Disclosed:
-    return Disclosed(cast(dict[str, Any], holding))
+    return cast(Disclosed, holding)

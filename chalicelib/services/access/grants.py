@@ -1,4 +1,4 @@
-"""Who may do what with which item: the answer, and the rows that make it true."""
+"""Whether an actor may do something with an item, of their own or by a group, and who else may."""
 
 from __future__ import annotations
 

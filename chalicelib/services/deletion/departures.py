@@ -1,4 +1,4 @@
-"""Departures: what becomes of items when users or groups who have access go.
+"""What becomes of items when users or groups who have access go, and which need new owners first.
 
 What nobody else has access to is deleted. What others see stays, without those who go; and
 where it would stay without an owner, they do not go before it has been handed over.
@@ -18,7 +18,9 @@ from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.domain.ownership import AccessList, Fates
+from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
+from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.groups.group_lists import Found, SeenGroup
 from chalicelib.services.items import endings
 from chalicelib.services.sharing.permissions import Holders, read_holders
@@ -27,13 +29,16 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.storage.reading import Rows
+from chalicelib.tables.action_logs import HandedOver
 from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.group_items import GroupItem
 from chalicelib.tables.groups import Group
 from chalicelib.tables.items import Item, among
 from chalicelib.tables.memberships import Membership
+from chalicelib.tables.permissions import Permission
 
 Items = Mapping[ItemId, Item]
+Losses = Iterable[tuple[UserId, Item]]
 TRANSFER_REFUSED = "The transfer is not authorized"
 
 
@@ -46,6 +51,8 @@ class Departure:
     """What may name somebody who goes in its access list."""
     items: Items | None
     """What does; nothing where it is more than is held in memory."""
+    others: Items
+    """What does not; of more than is held, some."""
     blocked: Items
     """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
@@ -61,11 +68,16 @@ class Departure:
 
     def pages(self) -> Iterator[Items]:
         """The items, so many at once as are held in memory."""
+        for items, _ in self._pages():
+            yield items
+
+    def _pages(self) -> Iterator[tuple[Items, Items]]:
+        """The same, each with what does not name who goes."""
         if self.items is not None:
-            yield self.items
+            yield self.items, self.others
             return
         for page in in_chunks(list(self.keys), MOST_HELD):
-            yield _naming(_stored(page), self.gone)
+            yield _parted(_stored(page), self.gone)
 
     def transferred(self, transfer: Transfer) -> Departure:
         """The same with the owners that are named: of each item that blocks, and no other."""
@@ -78,19 +90,40 @@ class Departure:
         owners = {ItemId(item.id): self._named(item, named.ids) for item in blocking}
         return replace(self, owners=owners)
 
-    def write(self, tx: Change, besides: Callable[[Items], None] | None = None) -> None:
+    @property
+    def handed_over(self) -> Iterator[HandedOver]:
+        """The owners that are made, as logs tell it."""
+        for item_id, owners in self.owners.items():
+            item = self.blocked[item_id]
+            for holder in sorted(owners):
+                aro = item.permissions[holder].aro
+                yield HandedOver(item.kind, item_id, aro, holder)
+
+    def write(
+        self, tx: Change, losing: Callable[[Items, Items], Losses], expiring: Expiring
+    ) -> list[tuple[str, str]]:
         """Write what becomes of the items, and let the groups that have access know.
 
-        `besides` writes what else each page of items asks for.
+        Returns what is deleted, each by its kind and identifier.
+
+        `losing` says who loses which of some items, and of others that do not name who goes. What
+        expires by that is written as well, also where its access list stays.
         """
-        for items in self.pages():
-            self._write(tx, items)
-            if besides is not None:
-                besides(items)
+        deleted: list[tuple[str, str]] = []
+        for items, others in self._pages():
+            expired = expiring.among(losing(items, others))
+            deleted += self._write(tx, items, expiring, expired)
+            for item in others.values():
+                if item.id in expired:
+                    actions = expiring.expire(item, item.permissions.values())
+                    tx.then_update(item, *actions, type(item).version.add(1))
         for group in self.groups.values():
             tx.then_update(group, Group.version.add(1))
+        return deleted
 
-    def _write(self, tx: Change, items: Items) -> None:
+    def _write(
+        self, tx: Change, items: Items, expiring: Expiring, expired: Collection[str]
+    ) -> list[tuple[str, str]]:
         """Write what becomes of some of the items, which are decided upon once more."""
         fates = self._fates(items)
         groups = {g for each in items.values() for g in memberships.group_holders(each.permissions)}
@@ -100,13 +133,26 @@ class Departure:
             if item_id in fates.deleted:
                 tx.then_update(item, *item.deletion())
             else:
-                tx.then_update(item, *item.handover(self.gone, self.owners.get(item_id, ())))
+                actions = item.handover(self.gone, self.owners.get(item_id, ()))
+                if item_id in expired:
+                    actions += expiring.expire(item, self._left(item))
+                tx.then_update(item, *actions)
             for group_id in memberships.group_holders(item.permissions) & self.gone:
                 tx.then_delete(GroupItem.of(group_id, item_id))
             if item_id in fates.deleted:
                 for folder_id in item.above or ():
                     tx.then_delete(FolderItem.of(folder_id, item_id))
                 endings.forget_key(tx, item)
+        return [(items[ItemId(id_)].kind, id_) for id_ in sorted(fates.deleted)]
+
+    def _left(self, item: Item) -> list[Permission]:
+        """The access list of an item once it has been handed over."""
+        owners = self.owners.get(ItemId(item.id), ())
+        return [
+            each.changed_to(PermissionType.OWNER) if holder in owners else each
+            for holder, each in item.permissions.items()
+            if holder not in self.gone
+        ]
 
     def _fates(self, items: Items) -> Fates:
         """What becomes of items once they have been handed over."""
@@ -146,31 +192,34 @@ def read(gone: Collection[str], keys: Sequence[Key], *others: Key) -> tuple[Depa
     first, *more = [*in_chunks(list(keys), MOST_HELD)] or [[]]
     rows = reading.read([*first, *others])
     pages = chain([among(rows, first)], map(_stored, more))
-    found: dict[ItemId, Item] = {}
+    found: Items = {}
+    rest: Items = {}
     blocked: dict[ItemId, Item] = {}
     staying: set[GroupId] = set()
     for page in pages:
-        found = _naming(page, gone)
+        found, rest = _parted(page, gone)
         fates = ownership.fates({id_: _access(each) for id_, each in found.items()}, gone)
         blocked |= {ItemId(id_): found[ItemId(id_)] for id_ in fates.blocking}
         for each in found.values():
             staying |= memberships.group_holders(each.permissions)
     groups = groups_by_id(staying.difference(gone))
     kept = None if more else found
-    return Departure(frozenset(gone), keys, kept, blocked, groups), rows
+    return Departure(frozenset(gone), keys, kept, rest, blocked, groups), rows
 
 
 def _stored(keys: Sequence[Key]) -> list[Item]:
     return among(reading.read(keys), keys)
 
 
-def _naming(stored: Iterable[Item], gone: Collection[str]) -> dict[ItemId, Item]:
-    """Those of the items that name somebody who goes."""
-    return {
-        ItemId(item.id): item
-        for item in stored
-        if not (item.deleted or item.permissions.keys().isdisjoint(gone))
-    }
+def _parted(stored: Iterable[Item], gone: Collection[str]) -> tuple[Items, Items]:
+    """Those of the items that name somebody who goes, and those that do not."""
+    naming: dict[ItemId, Item] = {}
+    others: dict[ItemId, Item] = {}
+    for item in stored:
+        if not item.deleted:
+            part = others if item.permissions.keys().isdisjoint(gone) else naming
+            part[ItemId(item.id)] = item
+    return naming, others
 
 
 def _access(item: Item) -> AccessList:

@@ -1,4 +1,4 @@
-"""Deletion of groups: members lose what they have access to through the group alone."""
+"""Deletion of groups: who may, what stands in its way, and what members lose by it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,17 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
+from chalicelib.domain.notices import Event
+from chalicelib.services.access import expiry
+from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import Departure, Items
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
-from chalicelib.tables import kinds
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Besides, nothing_besides
+from chalicelib.tables import kinds, notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group
@@ -42,19 +47,26 @@ class _GroupDeletion:
     group: Group
     users: Mapping[UserId, User]
     departure: Departure
+    found: Rows
 
     def require_free(self) -> None:
         """Refuse where an item would be left without an owner."""
         if blocking := self.departure.blocking:
             raise Blocked(BLOCKED, departures.obstacles(blocking))
 
-    def lost(self, items: Items) -> Iterator[tuple[UserId, ItemId]]:
+    @property
+    def told(self) -> list[tuple[UserId, bool]]:
+        """What the log tells of the members: who they are, and whether they managed it."""
+        belonging = {id_: user.groups.get(self.group.id) for id_, user in self.users.items()}
+        return [(id_, bool(each and each.is_admin)) for id_, each in sorted(belonging.items())]
+
+    def lost(self, items: Items) -> Iterator[tuple[UserId, Item]]:
         """Who loses what of some items: the members, all they reach in no other way."""
-        for item_id, item in items.items():
+        for item in items.values():
             holders = item.permissions.keys() - self.departure.gone
             for user_id, user in self.users.items():
                 if holders.isdisjoint({user_id, *user.groups}):
-                    yield user_id, item_id
+                    yield user_id, item
 
 
 def dry_run(actor: Actor, group: str) -> Sequence[Item]:
@@ -70,18 +82,26 @@ def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
     apply(actor, stored, read_transfer(draft))
 
 
-def apply(actor: Actor, group: Group, transfer: Transfer) -> None:
+def apply(
+    actor: Actor, group: Group, transfer: Transfer, besides: Besides = nothing_besides
+) -> None:
     """Delete a group, and hand over what this says.
 
     Memberships, permissions and what the members held through the group alone go in one
     change. It rests on the version of the group, which answers for its members and items,
-    and on the rows of the members, who have no other way to these meanwhile.
+    and on the rows of the members, who have no other way to these meanwhile. `besides` writes
+    what else goes with it.
     """
     deletion = _read(group)
     deletion = replace(deletion, departure=deletion.departure.transferred(transfer))
     deletion.require_free()
-    _write(actor, deletion)
+    _write(actor, deletion, besides)
     audit.succeeded("deletion", actor, deletion.group.id)
+
+
+def require_free(group: Group) -> None:
+    """Refuse where something stands in the way of a deletion, and do nothing."""
+    _read(group).require_free()
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:
@@ -105,32 +125,43 @@ def _read(group: Group) -> _GroupDeletion:
         partial(Membership.in_group, group.id), partial(kinds.shared_with, group.id)
     )
     user_ids = [member.user_id for member in members]
-    departure, rows = departures.read([group.id], items, *map(User.by_id, user_ids))
+    departure, rows = departures.read([group.id], items, expiry.KEY, *map(User.by_id, user_ids))
     users = people.among(rows, user_ids)
-    return _GroupDeletion(group, users, departure)
+    return _GroupDeletion(group, users, departure, rows)
 
 
-def _write(actor: Actor, deletion: _GroupDeletion) -> None:
-    group = deletion.group
+def _write(actor: Actor, deletion: _GroupDeletion, besides: Besides) -> None:
+    group, expiring = deletion.group, Expiring(deletion.found)
     with Change(group, _deleted(actor, group)) as tx:
         if actor.is_admin:
             tx.require(User.is_administrator(actor.id, clock.now()))
         tx.delete(Claim.group(group.name, group.id))
-        tx.create(ActionLog.of(group.id, "Groups.deleted", actor.id, actor.caller))
+        tx.put(Claim.former_group(group.name, group.id))
+        logged = {"name": group.name, "removed": deletion.told}
+        log = ActionLog.of(group.id, "Groups.deleted", actor.id, actor.caller, logged)
+        tx.create(log)
+        told = notices.users(deletion.users, but=[actor.id])
+        notices.tell(tx, Event.GROUP_DELETED, to=told, actor=actor.id, name=group.name)
         for user_id, user in deletion.users.items():
             tx.then_update(user, *User.no_membership(group.id))
             tx.then_delete(Membership.of(group.id, user_id))
 
-        def take_away(items: Items) -> None:
-            for user_id, item_id in deletion.lost(items):
-                tx.then_delete(Holding.of(user_id, item_id))
+        def take_away(items: Items, _: Items) -> Sequence[tuple[UserId, Item]]:
+            lost = [*deletion.lost(items)]
+            for user_id, item in lost:
+                tx.then_delete(Holding.of(user_id, ItemId(item.id)))
+            return lost
 
-        deletion.departure.write(tx, take_away)
+        log.names_gone(deletion.departure.write(tx, take_away, expiring))
+        log.names_handed_over(deletion.departure.handed_over)
+        expiring.tell(tx, actor.id)
+        besides(tx, group.id)
 
 
 def _deleted(actor: Actor, group: Group) -> Group:
     deleted = group.copy()
     deleted.deleted = True
+    deleted.external_id = deleted.keeper = deleted.waiting = None
     deleted.modified = clock.now()
     deleted.modified_by = actor.id
     return deleted

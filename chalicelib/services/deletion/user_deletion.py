@@ -1,31 +1,37 @@
-"""Deletion of users, with their keys, memberships and all that they alone have access to."""
+"""Deletion of users: of whom it is refused, what has to be handed over, and what goes along."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.transfers import UserDeletion, read_transfer
-from chalicelib.domain import audit, clock, ownership
+from chalicelib.domain import audit, changes, clock, ownership
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.changes import HandedOver, Transfer, due
+from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
+from chalicelib.domain.notices import Event
 from chalicelib.domain.ownership import Managing
+from chalicelib.services.access import expiry
+from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
-from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure
-from chalicelib.services.users import administrators, avatars, people
+from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure, Items
+from chalicelib.services.users import administrators, avatars, people, scim_names
 from chalicelib.storage import operations, reading, unversioned
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Begun, Change
-from chalicelib.tables import kinds
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Besides, nothing_besides
+from chalicelib.tables import kinds, notices
+from chalicelib.tables.action_logs import ActionLog, HandedOver
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Item
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.session_keys import SessionKey
@@ -50,6 +56,7 @@ class _UserDeletion:
     alone: Sequence[Key]
     """Rows of theirs that no item is: copies of metadata private keys, session keys, tags."""
     departure: Departure
+    found: Rows
     promoted: Sequence[Membership] = ()
     """Memberships in which others become managers."""
 
@@ -68,6 +75,18 @@ class _UserDeletion:
         """The groups that nobody else belongs to: they are deleted with the user."""
         return [group for id_, group in self.groups.items() if id_ in self.departure.gone]
 
+    @property
+    def handed_over(self) -> list[HandedOver]:
+        """Who gets what, as logs tell it."""
+        managers = [
+            HandedOver("Group", each.group_id, "User", each.user_id) for each in self.promoted
+        ]
+        return [*managers, *self.departure.handed_over]
+
+    def lost(self, items: Items, others: Items) -> Iterator[tuple[UserId, Item]]:
+        """All they have access to, also what they only have by groups."""
+        return ((UserId(self.user.id), item) for item in {**items, **others}.values())
+
     def transferred(self, transfer: Transfer) -> _UserDeletion:
         """The same with the managers and owners that are named."""
         managed = self._with_managers(due(transfer.managers))
@@ -84,7 +103,7 @@ class _UserDeletion:
         members = [(group, self.members[GroupId(group.id)]) for group in groups]
         raise Blocked(" ".join(sentences), departures.obstacles(items, members, self.lonely))
 
-    def _with_managers(self, named: HandedOver) -> _UserDeletion:
+    def _with_managers(self, named: changes.HandedOver) -> _UserDeletion:
         """The same with a manager for each group that lacks one, and for no other."""
         if not named:
             return self
@@ -102,7 +121,7 @@ class _UserDeletion:
 
 def dry_run(actor: Actor, user: str) -> None:
     """Say whether the user can be deleted, and do nothing."""
-    _read(_find(_require_deletable(actor, user))).require_free()
+    require_free(_find(_require_deletable(actor, user)))
 
 
 def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
@@ -111,20 +130,28 @@ def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
     apply(actor, stored, read_transfer(draft))
 
 
-def apply(actor: Actor, stored: User, transfer: Transfer) -> None:
+def apply(
+    actor: Actor, stored: User, transfer: Transfer, besides: Besides = nothing_besides
+) -> None:
     """Delete a user, and hand over what this says.
 
     They are gone with all they have in one change. It rests on every item that names them, on
     the groups they belong to, and on nobody giving them anything meanwhile: it begins before
-    that is read for good. What can be refused is refused before, and writes nothing.
+    that is read for good. What can be refused is refused before, and writes nothing. `besides`
+    writes what else goes with it.
     """
     _read(stored).transferred(transfer).require_free()
     with operations.begun(stored) as begun:
         deletion = _read(begun.row).transferred(transfer)
         deletion.require_free()
         with avatars.removed(begun.row):
-            _write(actor, deletion, begun)
+            _write(actor, deletion, begun, besides)
     audit.succeeded("deletion", actor, stored.id)
+
+
+def require_free(user: User) -> None:
+    """Refuse where something stands in the way of a deletion, and do nothing."""
+    _read(user).require_free()
 
 
 def _require_deletable(actor: Actor, user: str) -> UserId:
@@ -165,11 +192,11 @@ def _read(user: User) -> _UserDeletion:
         id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
     }
     held = sorted({*own, *shared}, key=lambda item: item.hash_key)
-    departure, _ = departures.read({user_id, *lonely}, held)
+    departure, found = departures.read({user_id, *lonely}, held, expiry.KEY)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
     rows = [key for keys in alone for key in keys]
-    return _UserDeletion(user, groups, members, held, rows, departure)
+    return _UserDeletion(user, groups, members, held, rows, departure, found)
 
 
 def _members_and_items_of(
@@ -190,23 +217,31 @@ def _managing(members: Sequence[Membership]) -> Managing:
     return {each.user_id: each.is_admin for each in members}
 
 
-def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User]) -> None:
-    user = deletion.user
+def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User], besides: Besides) -> None:
+    user, expiring = deletion.user, Expiring(deletion.found)
     with Change(user, _deleted(user), within=begun) as tx:
         tx.require(Check(user.key, user.as_read(*unversioned.names(User))))
-        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.require(administrators.still_acts(actor, clock.now()))
         if administrators.stays(user):
             administrators.require_another(tx, user, _last(actor))
         tx.delete(Claim.username(user.username, user.id))
+        tx.put(Claim.former_user(user.username, user.id))
+        scim_names.exchange(tx, user.id, user.scim_name, None)
         if user.gpgkey_id:
             tx.update(Gpgkey.by_id(user.gpgkey_id), *Gpgkey.deletion(), provided=Gpgkey.present())
-        tx.create(ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller))
+        log = ActionLog.of(user.id, "Users.deleted", actor.id, actor.caller)
+        tx.create(log)
+        _tell(tx, actor, deletion)
         _write_groups(tx, actor, deletion)
-        deletion.departure.write(tx)
+        gone = deletion.departure.write(tx, deletion.lost, expiring)
+        log.names_gone([*(("Group", each.id) for each in deletion.lonely), *gone])
+        log.names_handed_over(deletion.handed_over)
+        expiring.tell(tx, actor.id)
         for item in deletion.held:
             tx.then_delete(Holding.of(UserId(user.id), ItemId(item.hash_key)))
         for row in deletion.alone:
             tx.then_delete(row)
+        besides(tx, user.id)
 
 
 def _last(actor: Actor) -> Refusal:
@@ -222,6 +257,7 @@ def _deleted(user: User) -> User:
     deleted.deleted = True
     deleted.groups = {}
     deleted.avatar_id = deleted.avatar_created = None
+    deleted.scim_name = deleted.external_id = deleted.scim_created = None
     deleted.session_epoch += 1
     deleted.totp = deleted.totp_verified = deleted.totp_step = None
     deleted.modified = clock.now()
@@ -236,6 +272,28 @@ def _write_groups(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
         tx.then_delete(Claim.group(group.name, group.id))
         tx.then_update(group, *group.deletion(actor.id))
     _promote(tx, deletion.promoted)
+
+
+def _tell(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
+    """Tell the managers of the groups that the user leaves, and administrators of one of them."""
+    user, groups = deletion.user, dict[str, list[str]]()
+    promoted = {(each.group_id, each.user_id) for each in deletion.promoted}
+    for group_id, group in deletion.groups.items():
+        for member in deletion.members[group_id]:
+            manages = member.is_admin or (member.group_id, member.user_id) in promoted
+            if manages and member.user_id != user.id:
+                groups.setdefault(member.user_id, []).append(group.name)
+    by_groups: dict[str, list[str]] = {}
+    for manager, names in groups.items():
+        by_groups.setdefault("\n".join(sorted(names)[: notices.MOST_LISTED]), []).append(manager)
+    name = notices.name_of(user)
+    for listed, managers in by_groups.items():
+        told = notices.users(managers)
+        event = Event.USER_DELETED
+        notices.tell(tx, event, to=told, actor=actor.id, name=name, groups=listed)
+    if user.is_admin:
+        told = notices.administrators(but=[user.id, *groups])
+        notices.tell(tx, Event.ADMINISTRATOR_DELETED, to=told, actor=actor.id, name=name)
 
 
 def _promote(tx: Change, memberships: Sequence[Membership]) -> None:

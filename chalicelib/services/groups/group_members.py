@@ -1,4 +1,4 @@
-"""Who belongs to a group, as a request changes it entry by entry."""
+"""Who may be in a group, that it keeps a manager, in which order roles change, and how many fit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from chalicelib.bodies.groups import INVALID, refused
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, Removal, RoleChange
 from chalicelib.domain.errors import FieldErrors, Invalid, Stale
-from chalicelib.domain.ids import GroupId, ItemId, UserId, new_id
+from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.services.groups.group_lists import SeenGroup
 from chalicelib.storage.base import Key
 from chalicelib.storage.operations import Change
@@ -51,7 +51,7 @@ def add(roster: Roster, addition: Addition, users: Mapping[UserId, User]) -> Non
         errors["group_id"] = _TWICE
     if errors:
         raise refused(addition.position, errors)
-    roster[addition.user_id] = Belonging(new_id(), addition.is_admin, clock.now())
+    roster[addition.user_id] = Belonging(addition.membership_id, addition.is_admin, clock.now())
 
 
 def change_roles(roster: Roster, changes: Iterable[RoleChange]) -> None:

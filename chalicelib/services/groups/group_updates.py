@@ -1,4 +1,4 @@
-"""Updates of groups.
+"""Updates of groups: who may rename one or add members, and which secrets have to come with them.
 
 A group's version guards who belongs to it, what is shared with it, and the access lists and
 secrets of that: what is decided here from one reading of all of it holds at the commit.
@@ -6,7 +6,7 @@ secrets of that: what is decided here from one reading of all of it holds at the
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,9 +21,11 @@ from chalicelib.bodies.groups import (
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Addition, GroupChange, due
-from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
+from chalicelib.domain.errors import Forbidden, Invalid, NotFound, SecretsMissing, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
-from chalicelib.services.groups import group_members, groups
+from chalicelib.services.access import expiry
+from chalicelib.services.access.expiry import Expiring
+from chalicelib.services.groups import group_members, group_notices, groups
 from chalicelib.services.groups.group_lists import MISSING, Found, require_id
 from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
 from chalicelib.services.trees import arrivals
@@ -32,11 +34,13 @@ from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Besides, nothing_besides
 from chalicelib.tables import kinds
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items import Actions
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.users import Belonging, User
 
@@ -60,6 +64,7 @@ class _Stored:
     """The members, and who is to join."""
     items: Items
     """What is shared with the group, where somebody joins or leaves."""
+    found: Rows
 
     @property
     def id(self) -> GroupId:
@@ -76,19 +81,22 @@ def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     return apply(actor, stored, read_update(draft, may_rename=actor.is_admin, may_add=manages))
 
 
-def apply(actor: Actor, group: Group, change: GroupChange) -> Found:
+def apply(
+    actor: Actor, group: Group, change: GroupChange, besides: Besides = nothing_besides
+) -> Found:
     """Rename a group, and add, promote, demote and remove members: all of it or nothing.
 
     A user who joins is given a secret of exactly the items they had no access to before. A user
     who leaves loses what they have no other access to. A manager remains; no other group has the
     name. No member who joins, leaves or changes is deleted or moves elsewhere meanwhile.
+    `besides` writes what else goes with it; where nothing differs, nothing is written.
     """
     stored = _read(actor, group, change)
     members, given = _decide(stored, change)
-    changed = _renamed(actor, group, change.name)
+    changed = _renamed(actor, group, change)
     is_named = (changed.name, changed.modified_by) != (group.name, group.modified_by)
-    if is_named or members != stored.members:
-        _write(actor, stored, changed, members, given)
+    if is_named or changed.provisioned != group.provisioned or members != stored.members:
+        _write(actor, stored, changed, members, given, besides)
         groups.tell(actor, group)
     shown = {str(user_id): stored.users[user_id].row for user_id in members}
     return Found([group_members.seen(changed, members)], users=shown)
@@ -113,11 +121,11 @@ def _read(actor: Actor, group: Group, change: GroupChange) -> _Stored:
     members, shared = _read_members(actor, group, change)
     user_ids = {*members, *(addition.user_id for addition in change.additions)}
     claims = [] if change.name is None else [groups.claim_of(change.name)]
-    rows = reading.read([*map(User.by_id, user_ids), *shared, *claims])
+    rows = reading.read([*map(User.by_id, user_ids), *shared, *claims, expiry.KEY])
     users, items = people.among(rows, user_ids), items_among(rows, shared)
     if change.name is not None and groups.is_taken(rows, change.name, group.id):
         raise Invalid(INVALID, {"name": groups.TAKEN})
-    return _Stored(group, members, users, items)
+    return _Stored(group, members, users, items, rows)
 
 
 def _read_members(actor: Actor, group: Group, change: GroupChange) -> tuple[Roster, list[Key]]:
@@ -161,15 +169,18 @@ def _messages(addition: Addition, needed: Collection[ItemId]) -> Messages:
             raise secret_refused(addition.position, position, _NOT_WANTED)
         messages[secret.item_id] = secret.data
     if messages.keys() != wanted:
-        raise refused(addition.position, _MISSING)
+        missing = refused(addition.position, _MISSING)
+        raise SecretsMissing(missing.message, missing.errors)
     if len(addition.secrets) > len(wanted):
         raise refused(addition.position, _SURPLUS)
     return messages
 
 
-def _renamed(actor: Actor, group: Group, name: str | None) -> Group:
+def _renamed(actor: Actor, group: Group, change: GroupChange) -> Group:
     """The group as it will be, in a copy: who names it again changes it, if another did before."""
-    renamed = group.copy()
+    renamed, name = group.copy(), change.name
+    if change.provisioned is not None:
+        renamed.provision(change.provisioned)
     if name is not None and (name, actor.id) != (group.name, group.modified_by):
         renamed.name = name
         renamed.modified = clock.now()
@@ -183,21 +194,42 @@ def _write(
     changed: Group,
     members: Roster,
     given: Mapping[UserId, Gains],
+    besides: Besides,
 ) -> None:
     gained = {user_id: [*gains] for user_id, gains in given.items() if gains}
     arrival = arrivals.placed(actor, gained, stored.items.values())
+    lost = _lost(stored, members)
+    expiring = Expiring(stored.found)
+    expired = expiring.among((who, stored.items[each]) for who in lost for each in lost[who])
     with Change(stored.group, changed) as tx:
         tx.require(_may_change(actor))
         _claim(tx, stored.group, changed)
-        tx.create(ActionLog.of(changed.id, "Groups.updated", actor.id, actor.caller))
+        tx.create(groups.log(actor, changed, "updated", stored.members, members))
+        group_notices.tell_of_update(tx, actor, changed, stored.members, members, stored.users)
         for user_id, belonging in members.items():
             _write_member(tx, stored, user_id, belonging)
             _give(tx, actor, stored, user_id, given.get(user_id, {}), arrival)
-        for user_id in stored.members.keys() - members.keys():
+        for user_id, items in lost.items():
             group_members.erase(tx, stored.id, stored.users[user_id])
-            for item_id in unreached(stored.items, stored.users[user_id], stored.id):
+            for item_id in items:
                 tx.then_delete(Holding.of(user_id, item_id))
-        arrival.write(tx, raised=[stored.id])
+        arrival.write(tx, raised=[stored.id], besides=_expire(expiring, stored, expired))
+        expiring.tell(tx, actor.id)
+        besides(tx, changed.id)
+
+
+def _lost(stored: _Stored, members: Roster) -> Mapping[UserId, Sequence[ItemId]]:
+    """The items that each user who leaves has no other access to."""
+    return {
+        user_id: unreached(stored.items, stored.users[user_id], stored.id)
+        for user_id in stored.members.keys() - members.keys()
+    }
+
+
+def _expire(expiring: Expiring, stored: _Stored, expired: Collection[str]) -> Mapping[str, Actions]:
+    """What becomes of items that expire, whose access lists stay."""
+    items = [stored.items[ItemId(each)] for each in expired]
+    return {item.id: expiring.expire(item, item.permissions.values()) for item in items}
 
 
 def _write_member(tx: Change, stored: _Stored, user_id: UserId, belonging: Belonging) -> None:

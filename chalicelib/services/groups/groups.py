@@ -1,8 +1,11 @@
-"""Groups: how one comes to be. What becomes of it is `group_updates` and `group_deletion`."""
+"""How a group comes to be: who may make one, and that its name is free.
+
+What becomes of it is `group_updates` and `group_deletion`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.groups import INVALID, GroupBody, read_creation
@@ -12,7 +15,8 @@ from chalicelib.domain.changes import NewGroup
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.domain.rbacs import GROUPS_ADD
-from chalicelib.services.groups import group_members
+from chalicelib.domain.scim.provisioned import ProvisionedGroup
+from chalicelib.services.groups import group_members, group_notices
 from chalicelib.services.groups.group_lists import Found
 from chalicelib.services.groups.group_members import Roster
 from chalicelib.services.users import people, rbacs
@@ -20,6 +24,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Besides, nothing_besides
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
@@ -35,11 +40,12 @@ def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
     return apply(actor, grant, read_creation(draft))
 
 
-def apply(actor: Actor, grant: Grant, new: NewGroup) -> Found:
+def apply(actor: Actor, grant: Grant, new: NewGroup, besides: Besides = nothing_besides) -> Found:
     """Store a new group.
 
     Its name is no other group's, however it is written. Who is made a member is not deleted
-    meanwhile, and who makes the group may do so when it happens.
+    meanwhile, and who makes the group may do so when it happens. `besides` writes what else
+    goes with it.
     """
     user_ids = [member.user_id for member in new.members]
     rows = reading.read([claim_of(new.name), *map(User.by_id, user_ids)])
@@ -48,8 +54,8 @@ def apply(actor: Actor, grant: Grant, new: NewGroup) -> Found:
     roster: Roster = {}
     for member in new.members:
         group_members.add(roster, member, users)
-    group = _new_group(actor, new.name)
-    _write(actor, grant, group, roster, users)
+    group = new_group(actor, new.name, new.provisioned)
+    _write(actor, grant, group, roster, users, besides)
     tell(actor, group)
     return _found(group, roster, users.get(actor.id))
 
@@ -78,6 +84,28 @@ def tell(actor: Actor, group: Group) -> None:
     audit.succeeded("group-change", actor, group.id)
 
 
+def log(actor: Actor, group: Group, verb: str, before: Roster, after: Roster) -> ActionLog:
+    """What is logged of a change: the name, and who joins, stays in another role, or leaves."""
+    told = {
+        "name": group.name,
+        "added": _told(after, after.keys() - before.keys()),
+        "updated": _told(
+            after,
+            {
+                user_id
+                for user_id in after.keys() & before.keys()
+                if after[user_id].is_admin != before[user_id].is_admin
+            },
+        ),
+        "removed": _told(before, before.keys() - after.keys()),
+    }
+    return ActionLog.of(group.id, f"Groups.{verb}", actor.id, actor.caller, told)
+
+
+def _told(roster: Roster, user_ids: Collection[UserId]) -> list[tuple[UserId, bool]]:
+    return [(user_id, roster[user_id].is_admin) for user_id in sorted(user_ids)]
+
+
 def _require_fit(new: NewGroup, rows: Rows) -> None:
     errors: dict[str, FieldErrors] = {}
     if is_taken(rows, new.name):
@@ -88,24 +116,33 @@ def _require_fit(new: NewGroup, rows: Rows) -> None:
         raise Invalid(INVALID, errors)
 
 
-def _new_group(actor: Actor, name: str) -> Group:
-    now = clock.now()
-    return Group(
-        new_id(), name=name, created=now, modified=now, created_by=actor.id, modified_by=actor.id
-    )
+def new_group(actor: Actor, name: str, provisioned: ProvisionedGroup | None = None) -> Group:
+    now, by = clock.now(), actor.id
+    group = Group(new_id(), name=name, created=now, modified=now, created_by=by, modified_by=by)
+    if provisioned is not None:
+        group.scim_created = now
+        group.provision(provisioned)
+    return group
 
 
 def _write(
-    actor: Actor, grant: Grant, group: Group, roster: Roster, users: Mapping[UserId, User]
+    actor: Actor,
+    grant: Grant,
+    group: Group,
+    roster: Roster,
+    users: Mapping[UserId, User],
+    besides: Besides,
 ) -> None:
     with Change(None, group) as tx:
         tx.makes(group.id)
         tx.hold(grant)
         claim = Claim.group(group.name, group.id)
         tx.create(claim, otherwise=Invalid(INVALID, {"name": TAKEN}))
-        tx.create(ActionLog.of(group.id, "Groups.created", actor.id, actor.caller))
+        tx.create(log(actor, group, "created", {}, roster))
+        group_notices.tell_of_creation(tx, actor, group, roster)
         for user_id, belonging in roster.items():
             group_members.write(tx, GroupId(group.id), users[user_id], belonging)
+        besides(tx, group.id)
 
 
 def _found(group: Group, roster: Roster, own: User | None) -> Found:

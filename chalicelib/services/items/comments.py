@@ -8,10 +8,12 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import CommentId, ResourceId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.items import resources
 from chalicelib.services.items.resources import Loaded
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.comments import Comment, CommentRow
 
 MISSING = "The comment does not exist."
@@ -42,6 +44,7 @@ def create(actor: Actor, resource_id: ResourceId, draft: Draft[CommentBody]) -> 
             tx.require(parent, otherwise=Invalid(INVALID, {"parent_id": _NO_PARENT}))
         tx.create(comment)
         tx.create(comment.locator())
+        notices.tell_of(tx, Event.COMMENT_ADDED, loaded.resource, actor=actor.id, but=[actor.id])
     return comment.row
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import FolderId, GroupId
+from chalicelib.domain.ids import FolderId, GroupId, UserId
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items import folders, resource_rules
@@ -15,7 +16,7 @@ from chalicelib.services.trees import places
 from chalicelib.services.trees.forest import Forest
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables import notices
 from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.groups import Group
@@ -34,11 +35,15 @@ def delete_with_content(actor: Actor, folder_id: FolderId) -> None:
     hidden = resource_rules.deleted_types(loaded.rows)
     with Change(folder, folders.deleted(actor, folder)) as tx:
         tx.hold(grant)
-        tx.create(ActionLog.of(folder_id, "Folders.deleted", actor.id, actor.caller))
+        log = folders.log(actor, folder, "deleted")
+        tx.create(log)
         clearing = _Clearing(actor, tx, hidden)
         clearing.take([folder])
+        having = frozenset(clearing.told)
         clearing.descend([folder])
+        log.names_gone(clearing.gone)
         clearing.close(folder)
+        clearing.tell(folder, having)
 
 
 class _Clearing:
@@ -50,6 +55,10 @@ class _Clearing:
         self._hidden_types = hidden_types
         self._seen: set[str] = set()
         self._groups: dict[GroupId, Group] = {}
+        self.told: set[UserId] = set()
+        """Who has had any of it."""
+        self.gone: list[tuple[str, str]] = []
+        """What went with the folder, each by its kind and identifier."""
         self._through: set[GroupId] = set()
         """The groups through which the actor may delete something."""
 
@@ -63,6 +72,7 @@ class _Clearing:
                     self.take(taken)
                     for item in taken:
                         self._tx.then_update(item, *item.deletion())
+                        self.gone.append((item.kind, item.id))
                     below += [item for item in taken if isinstance(item, Folder)]
             level = below
 
@@ -75,6 +85,7 @@ class _Clearing:
         self._groups |= members.groups
         for item in page:
             take_from_all(self._tx, item, members)
+            self.told |= members.with_access(item.permissions)
 
     def close(self, folder: Folder) -> None:
         """Hold the groups that have anything of it, and those the actor may do so through."""
@@ -83,6 +94,14 @@ class _Clearing:
         for group_id in self._through - memberships.group_holders(folder.permissions):
             for check in grants.belongs_to(self._actor, group_id):
                 self._tx.require(check)
+
+    def tell(self, folder: Folder, having: Collection[UserId]) -> None:
+        """Tell who had the folder that it is gone, and who had any of its content, of that."""
+        tx, by = self._tx, self._actor.id
+        told = notices.users(having)
+        notices.tell_of(tx, Event.FOLDER_DELETED, folder, actor=by, to=told)
+        others = notices.users(self.told, but=having)
+        notices.tell(tx, Event.FOLDER_CONTENT_DELETED, to=others, actor=by)
 
     def _content(self, folder: Folder) -> Iterator[list[Item]]:
         """What lies in a folder for anybody and was not met before, in pages.

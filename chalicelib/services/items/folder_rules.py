@@ -1,4 +1,4 @@
-"""What a folder must be to be stored, as far as it takes stored rows to know."""
+"""What a folder must be to be stored: its parent, and the formats that settings allow."""
 
 from __future__ import annotations
 

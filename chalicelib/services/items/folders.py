@@ -1,4 +1,4 @@
-"""Folders: what a user may do with those they can see.
+"""Folders seen, made, renamed and deleted: which permission each takes.
 
 A folder holds nothing: that something lies in it is said by the holdings of that, for each user.
 So to delete one takes as long as people have it, however much lies in it.
@@ -15,6 +15,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import FolderId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items import folder_rules
@@ -26,6 +27,7 @@ from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.folders import Folder, FolderRow
 from chalicelib.tables.holdings import FOLDER, Holding, HoldingRow
@@ -83,7 +85,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
     """
     others = parents.keys(draft.members.get("folder_parent_id"))
     keys = item_metadata.keys_named(actor, draft)
-    rows = reading.read([User.by_id(actor.id), *metadata_settings.KEYS, *keys, *others])
+    keys = [*keys, *metadata_settings.KEYS, notices.SWITCHES]
+    rows = reading.read([User.by_id(actor.id), *keys, *others])
     body, parent = folder_rules.read_new(actor, draft, rows)
     creator = rows.find(User, actor.id)
     if creator is None:
@@ -98,7 +101,9 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenFolder:
         item_metadata.hold_key(tx, folder)
         tx.create(folder)
         tx.create(holding)
-        tx.create(ActionLog.of(folder.id, "Folders.created", actor.id, actor.caller))
+        tx.create(log(actor, folder, "created"))
+        if notices.are_wanted(rows, Event.FOLDER_CREATED):
+            notices.tell_of(tx, Event.FOLDER_CREATED, folder, actor=actor.id)
     return SeenFolder(folder.row, holding.row)
 
 
@@ -114,7 +119,8 @@ def update(actor: Actor, folder_id: FolderId, draft: Draft[Any]) -> SeenFolder:
     with Change(loaded.folder, changed) as tx:
         tx.hold(grant)
         item_metadata.hold_key(tx, changed, loaded.folder)
-        tx.create(ActionLog.of(folder_id, "Folders.updated", actor.id, actor.caller))
+        tx.create(log(actor, changed, "updated"))
+        notices.tell_of(tx, Event.FOLDER_UPDATED, changed, actor=actor.id)
     return SeenFolder(changed.row, holding)
 
 
@@ -130,7 +136,9 @@ def delete(actor: Actor, folder_id: FolderId) -> None:
         tx.hold(grant)
         members.raise_versions(tx)
         take_from_all(tx, folder, members)
-        tx.create(ActionLog.of(folder_id, "Folders.deleted", actor.id, actor.caller))
+        tx.create(log(actor, folder, "deleted"))
+        told = notices.users(members.with_access(folder.permissions))
+        notices.tell_of(tx, Event.FOLDER_DELETED, folder, actor=actor.id, to=told)
 
 
 def deletable(actor: Actor, loaded: Loaded) -> Grant:
@@ -148,6 +156,12 @@ def deleted(actor: Actor, folder: Folder) -> Folder:
     deleted.modified = clock.now()
     deleted.modified_by = actor.id
     return deleted
+
+
+def log(actor: Actor, folder: Folder, verb: str) -> ActionLog:
+    """What is logged of a change: with the name of that time, if the service knows it."""
+    told = {"name": folder.name}
+    return ActionLog.of(folder.id, f"Folders.{verb}", actor.id, actor.caller, told)
 
 
 def _new_folder(actor: Actor, body: bodies.NewFolder) -> Folder:

@@ -1,4 +1,4 @@
-"""What a user holds, for lists: of one kind, as far as it lies where they ask for."""
+"""What a user holds, for lists: which rows are read, and which of several permissions counts."""
 
 from __future__ import annotations
 

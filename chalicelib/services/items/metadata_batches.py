@@ -1,4 +1,4 @@
-"""Batches of metadata: what administrators encrypt anew, or for the first time, for everybody.
+"""Items that administrators encrypt for everybody: how many at once, and over which change.
 
 A batch is written whole or not at all, and only over what the client has read: each entry names
 the last change it knows of. While it is written, its shared key is the only active one.

@@ -1,4 +1,4 @@
-"""Upgrades: items that are named in clear get encrypted metadata instead."""
+"""Upgrades: which items are in clear, and which type follows theirs with encrypted metadata."""
 
 from __future__ import annotations
 

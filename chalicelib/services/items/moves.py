@@ -1,4 +1,4 @@
-"""Moves: an item goes elsewhere in the actor's tree, and for all who have it where they had it.
+"""Moves of items: who may take one out of a folder or into another, and whose trees change.
 
 A move is decided from where everybody has the item, which its version answers for, and from who
 has the folders it leaves and enters. A folder's move is decided from all that these lie in, too,

@@ -1,7 +1,8 @@
 """Lists of resources: from what a user holds to the items, never the other way.
 
 A list has thousands of rows: they stay as DynamoDB sent them, and each becomes its part of
-the answer as soon as it has come.
+the answer as soon as it has come. A holding goes with the resource it belongs to: what is not
+kept for the answer makes room for what comes next.
 """
 
 from __future__ import annotations
@@ -70,16 +71,17 @@ def search(
             settings[TYPES] = row
             return None
         resource = Resource.typed(row)
+        holding = holdings.pop(resource["id"]["S"])
         permission = held.strongest(holders, resource)
         if permission is None:
             unseen.append(resource)
             return None
-        seen = SeenResource(resource, holdings[resource["id"]["S"]])
+        seen = SeenResource(resource, holding)
         if not _is_wanted(resource, permission[1], wanted) or not _is_tagged(seen, wanted):
             return None
         return resource["resource_type_id"]["S"], show(seen, permission)
 
-    made = reading.gather(Resource, holdings, make, TYPES)
+    made = reading.gather(Resource, [*holdings], make, TYPES)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
         grants.require_same_groups(actor)
     hidden = deleted_types(Rows.of(settings))

@@ -1,4 +1,4 @@
-"""What a resource must be to be stored, as far as it takes stored rows to know."""
+"""What a resource must be to be stored: its type, the formats that are allowed, all its secrets."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from chalicelib.domain.resource_types import Format
 from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import parents
 from chalicelib.services.trees.parents import Parent
+from chalicelib.storage.base import Check
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.resources import Resource
@@ -105,9 +106,14 @@ def refuse_if(errors: Errors) -> None:
 
 def require_live_type(tx: Transaction, resource: Resource) -> None:
     """Hold that the resource's type is not deleted."""
-    kind = resource_types.BY_ID[ResourceTypeId(resource.resource_type_id)]
     refusal = Invalid(INVALID, {"resource_type_id": _DELETED_TYPE})
-    tx.require(Setting.is_unmarked(RESOURCE_TYPES, kind.slug), otherwise=refusal)
+    tx.require(is_live(resource.resource_type_id), otherwise=refusal)
+
+
+def is_live(type_id: str) -> Check:
+    """The type is not deleted."""
+    kind = resource_types.BY_ID[ResourceTypeId(type_id)]
+    return Setting.is_unmarked(RESOURCE_TYPES, kind.slug)
 
 
 def deleted_types(rows: Rows) -> frozenset[str]:

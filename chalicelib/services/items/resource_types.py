@@ -1,4 +1,4 @@
-"""Resource types: which there are, and which an administrator has switched off."""
+"""Resource types that are switched off and on: never one in use, nor the last one."""
 
 from __future__ import annotations
 

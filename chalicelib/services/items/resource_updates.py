@@ -10,18 +10,27 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import UNSET
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId, UserId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.resource_types import Format
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import resource_rules
-from chalicelib.services.items.resources import Loaded, SeenResource, describe, load, stamp
+from chalicelib.services.items.resources import (
+    Loaded,
+    SeenResource,
+    describe,
+    load,
+    stamp,
+    tell_if_expired,
+)
 from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import places
 from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
 from chalicelib.storage.stamps import lift_row
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.resources import Resource
@@ -53,6 +62,8 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
         changed.secret_revision = new_id()
     secrets = _secrets(actor, body, changed.secret_revision)
     log = ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller)
+    if secrets:
+        log.names_secrets((str(new["secret_id"]), user_id) for user_id, new in secrets.items())
     _write(actor, loaded, changed, secrets, members, grant, log)
     holding = _renewed(places.settled(actor.id, loaded.seen.holding), secrets.get(actor.id))
     users = people.among(rows, [key.hash_key for key in shown])
@@ -106,8 +117,8 @@ def _write(
         resource_rules.require_live_type(tx, changed)
         item_metadata.hold_key(tx, changed, loaded.resource)
         tx.create(log)
-        if secrets:
-            tx.create(ActionLog.of(resource_id, "Resource.Secrets.updated", actor.id, actor.caller))
+        tell_if_expired(tx, actor, loaded.resource, changed)
+        notices.tell_of(tx, Event.RESOURCE_UPDATED, changed, actor=actor.id)
         for user_id, secret in secrets.items():
             tx.then_update(Holding.of(user_id, resource_id), *Holding.setting(secret))
 

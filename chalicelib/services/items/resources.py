@@ -1,4 +1,4 @@
-"""Resources: what a user may do with the passwords they can see.
+"""Resources seen, made and deleted: which permission each takes, and what is written along.
 
 Every change is guarded by the version of the resource it was decided from, and writes
 what belongs together at once: the resource with its access list, and the holding of each
@@ -18,6 +18,7 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound, Stale
 from chalicelib.domain.ids import ResourceId, UserId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import disclosure, grants, memberships
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed
@@ -32,6 +33,7 @@ from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.permissions import Permission
@@ -121,7 +123,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
     """
     parent_keys = parents.keys(draft.members.get("folder_parent_id"))
     keys = [*item_metadata.keys_named(actor, draft), *parent_keys]
-    rows = reading.read([User.by_id(actor.id), TYPES, *metadata_settings.KEYS, *keys])
+    others = [*metadata_settings.KEYS, notices.SWITCHES, *keys]
+    rows = reading.read([User.by_id(actor.id), TYPES, *others])
     body, parent = resource_rules.read_creation(actor, draft, rows)
     creator = rows.find(User, actor.id)
     if creator is None:
@@ -140,6 +143,8 @@ def create(actor: Actor, draft: Draft[Any]) -> SeenResource:
         tx.create(resource)
         tx.create(holding)
         tx.create(log)
+        if notices.are_wanted(rows, Event.RESOURCE_CREATED):
+            notices.tell_of(tx, Event.RESOURCE_CREATED, resource, actor=actor.id)
     return SeenResource(resource.row, holding.row, {actor.id: creator}).disclosed_by(log)
 
 
@@ -169,6 +174,8 @@ def delete(actor: Actor, resource_id: ResourceId) -> None:
         members.raise_versions(tx)
         take_from_all(tx, resource, members)
         tx.create(ActionLog.of(resource_id, "Resources.deleted", actor.id, actor.caller))
+        told = notices.users(members.with_access(resource.permissions), but=[actor.id])
+        notices.tell_of(tx, Event.RESOURCE_DELETED, resource, actor=actor.id, to=told)
 
 
 def with_users(
@@ -191,6 +198,14 @@ def stamp(actor: Actor, resource: Resource) -> None:
     """Note who changes it now."""
     resource.modified = clock.now()
     resource.modified_by = actor.id
+
+
+def tell_if_expired(tx: Change, actor: Actor, before: Resource, after: Resource) -> None:
+    """Tell the owners of a resource which the actor lets expire now, and which had not before."""
+    now = clock.now()
+    if after.has_expired(now) and not before.has_expired(now):
+        owners = notices.owners(after, but=[actor.id])
+        notices.tell_of(tx, Event.EXPIRED_BY_USER, after, actor=actor.id, to=owners)
 
 
 def _new_resource(actor: Actor, body: bodies.Creation) -> Resource:

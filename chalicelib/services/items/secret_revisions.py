@@ -8,7 +8,6 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import disclose, has_secret, require_whole
 from chalicelib.services.items import resources
 from chalicelib.services.items.resources import SeenResource
-from chalicelib.tables.action_logs import ActionLog
 
 SETTINGS = RevisionsSettings(max_revisions=MOST_REVISIONS, allow_sharing_revisions=False)
 """The only ones there are: no others are accepted, so none are stored."""
@@ -26,5 +25,5 @@ def of(actor: Actor, resource_id: ResourceId) -> list[SeenResource]:
 def with_secrets(actor: Actor, resource_id: ResourceId) -> list[SeenResource]:
     """Return them with the actor's own secret, once the log says that they read it."""
     found = of(actor, resource_id)
-    secrets = disclose(actor, [seen.undisclosed for seen in found], ActionLog.add_all)
+    secrets = disclose(actor, [seen.undisclosed for seen in found])
     return [seen._replace(secret=own) for seen, own in zip(found, secrets, strict=True)]

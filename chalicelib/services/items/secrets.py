@@ -17,7 +17,6 @@ from chalicelib.services.access.disclosure import (
 )
 from chalicelib.services.items.resource_rules import TYPES, deleted_types
 from chalicelib.storage import reading
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 
@@ -47,5 +46,5 @@ def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
         return logged.disclose(secret)
     if not reading.is_ahead():
         raise Stale  # it has just been given or taken away
-    [disclosed] = disclose(actor, [secret], ActionLog.add_all)
+    [disclosed] = disclose(actor, [secret])
     return disclosed

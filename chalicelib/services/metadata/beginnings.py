@@ -1,4 +1,4 @@
-"""What a new organisation is asked about encrypted metadata."""
+"""Whether an organisation is so new that its client may set up encrypted metadata by itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared metadata keys that administrators make, and mark as expired: each is looked at first."""
+"""What a new shared metadata key must be, that two are active at most, and how one expires."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.services.metadata import key_set, metadata_keys, private_keys
 from chalicelib.services.metadata.metadata_keys import SeenKey
 from chalicelib.services.metadata.private_keys import Copy, Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.operations import Change
+from chalicelib.tables import notices
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.metadata_keys import MOST_ACTIVE, SHARED_KEY, MetadataKey
 from chalicelib.tables.users import User
@@ -66,6 +68,9 @@ def create(actor: Actor, draft: Draft[NewMetadataKey]) -> SeenKey:
         no_user = Check(Claim.fingerprint(facts.fingerprint, "", "").key, Claim.absent())
         tx.require(no_user, otherwise=Invalid(NOT_SAVED, {"fingerprint": _USERS}))
         tx.create(metadata_keys.log(actor, key_id, "created"))
+        if before is not None:  # the first key is part of the setup
+            event = Event.METADATA_KEY_CREATED
+            notices.tell_of_settings(tx, event, actor)
         written = private_keys.write(tx, actor, copies, known)
     return SeenKey(key.row, [each.row for each in written])
 
@@ -96,6 +101,8 @@ def expire(actor: Actor, key_id: MetadataKeyId, draft: Draft[Expiry]) -> None:
         tx.require(User.is_administrator(actor.id, clock.now()))
         key_set.raise_version(tx, before)
         tx.create(metadata_keys.log(actor, key_id, "expired"))
+        told = notices.administrators()
+        notices.tell(tx, Event.METADATA_KEY_EXPIRED, to=told, actor=actor.id)
 
 
 def _errors(body: NewMetadataKey, facts: KeyFacts | None, known: Known) -> dict[str, FieldErrors]:
@@ -108,7 +115,7 @@ def _errors(body: NewMetadataKey, facts: KeyFacts | None, known: Known) -> dict[
         broken |= _TAKEN
     if sum(key.is_active for key in keys) >= MOST_ACTIVE:
         broken |= _TOO_MANY
-    if known.server is not None and known.server.fingerprint == body.fingerprint:
+    if known.server is not None and known.server.is_own(body.fingerprint):
         broken |= _SERVERS
     if reading.find(Claim.fingerprint(body.fingerprint, "", "").key) is not None:
         broken |= _USERS

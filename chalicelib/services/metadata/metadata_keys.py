@@ -1,4 +1,4 @@
-"""Shared metadata keys: made by administrators, expired when another takes over, then deleted.
+"""Shared metadata keys: who is shown which copies, and when one may be deleted.
 
 At most two are active. What is encrypted to a key is noted with it in the same transaction, which
 requires that the key has not expired; so once it has, nothing is added, and it can be said for
@@ -16,11 +16,13 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, UserId
+from chalicelib.domain.notices import Event
 from chalicelib.services.metadata import key_set
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.items import among, keys_of
@@ -91,6 +93,8 @@ def delete(actor: Actor, key_id: MetadataKeyId) -> None:
         tx.require(User.is_administrator(actor.id, clock.now()))
         key_set.raise_version(tx, before)
         tx.create(log(actor, key_id, "deleted"))
+        told = notices.administrators()
+        notices.tell(tx, Event.METADATA_KEY_DELETED, to=told, actor=actor.id)
         for holder in (None, *_everybody()):
             tx.then_delete(MetadataPrivateKey.of(holder, key_id))
 

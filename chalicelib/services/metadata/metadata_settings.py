@@ -1,4 +1,4 @@
-"""The organisation's choices of formats and keys of metadata."""
+"""Which formats and keys of metadata are allowed, and what a new organisation begins with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of the private halves of shared metadata keys, for each user and maybe the server.
+"""Copies of the private halves of shared metadata keys: who may be given one, and who lacks some.
 
 A user's row notes which keys they have. A copy is written with that note, while the key is as it
 was read and the user is one; so each has at most one copy of a key, and none of a deleted one.
@@ -253,8 +253,8 @@ def _give(
         tx.makes(copies[0].key.hash_key)
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.rest_on(*others)
-        for key_id in keys:
-            tx.create(_log(actor, key_id, "created"))
+        for place, key_id in enumerate(keys):
+            tx.create(_log(actor, key_id, "created", is_first=place == 0))
         return write(tx, actor, copies, known)
 
 
@@ -293,5 +293,6 @@ def _require_own(actor: Actor, data: str) -> Rows:
     return rows
 
 
-def _log(actor: Actor, subject: str, verb: str) -> ActionLog:
-    return ActionLog.of(subject, f"MetadataPrivateKeys.{verb}", actor.id, actor.caller)
+def _log(actor: Actor, subject: str, verb: str, *, is_first: bool = True) -> ActionLog:
+    action = f"MetadataPrivateKeys.{verb}"
+    return ActionLog.of(subject, action, actor.id, actor.caller, is_first=is_first)

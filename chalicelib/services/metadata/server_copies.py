@@ -18,6 +18,11 @@ class PublicServerKey:
 
     fingerprint: str
     encryption_key_ids: frozenset[str]
+    others: frozenset[str] = frozenset()
+    """Fingerprints of all there are, while the key changes."""
+
+    def is_own(self, fingerprint: str) -> bool:
+        return fingerprint == self.fingerprint or fingerprint in self.others
 
     def value(self) -> dict[str, Any]:
         ids = sorted(self.encryption_key_ids)
@@ -29,4 +34,5 @@ def public_key(rows: Rows) -> PublicServerKey | None:
     value = value_of(rows.find(Setting, SERVER_KEY))
     if not value:
         return None
-    return PublicServerKey(value["fingerprint"], frozenset(value["encryption_key_ids"]))
+    ids, others = value["encryption_key_ids"], value.get("fingerprints", ())
+    return PublicServerKey(value["fingerprint"], frozenset(ids), frozenset(others))

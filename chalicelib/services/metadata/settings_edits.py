@@ -1,4 +1,4 @@
-"""What administrators change of the settings of metadata."""
+"""When administrators may allow the v5 format, and what it takes to end zero knowledge."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from chalicelib.bodies.metadata import (
     read_types_settings,
     require_something,
 )
-from chalicelib.domain import clock
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
+from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole, NotFound
+from chalicelib.domain.notices import Event
 from chalicelib.services.metadata import metadata_keys, metadata_settings, private_keys
 from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.metadata_keys import MetadataKey
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
@@ -39,7 +41,7 @@ def save_types(actor: Actor, draft: Draft[TypesSettings]) -> TypesSettings:
     stored = reading.read(metadata_settings.KEYS)
     with Transaction() as tx:
         if _allows_v5(settings):
-            metadata_keys.require_active(tx, Invalid(_NO_KEY))
+            metadata_keys.require_active(tx, InvalidAsAWhole(_NO_KEY))
         _save(tx, actor, METADATA_TYPES, asdict(settings), stored)
     return settings
 
@@ -72,7 +74,12 @@ def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any], store
     as_it_was = as_read(stored.find(Setting, name))
     tx.require(User.is_administrator(actor.id, clock.now()))
     tx.update(Setting.named(name), *Setting.says(value, actor.id), provided=as_it_was)
-    tx.create(ActionLog.of(name, "MetadataSettings.updated", actor.id, actor.caller))
+    before = metadata_settings.of(stored)
+    said = asdict(before.types if name == METADATA_TYPES else before.keys)
+    log, changes = "MetadataSettings.updated", differences.between(said, value)
+    tx.create(ActionLog.of(name, log, actor.id, actor.caller, changes=changes))
+    if stored.find(Setting, name) is not None:  # the first time is the setup
+        notices.tell_of_settings(tx, Event.METADATA_SETTINGS_SAVED, actor)
 
 
 def _allows_v5(settings: TypesSettings) -> bool:

@@ -5,11 +5,13 @@ What the storage or a key refuse to do is a finding here, and no reason to fail.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
+from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.errors import Forbidden, Unavailable
 from chalicelib.domain.ids import new_id
@@ -17,7 +19,9 @@ from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables import catalogue
-from chalicelib.tables.settings import SELF_REGISTRATION, SIGNING_KEYS, Setting
+from chalicelib.tables.settings import MAIL_RELAY, SELF_REGISTRATION, SIGNING_KEYS, Setting
+
+IN_USE, COMING, EARLIER, RETIRED = "in use", "coming", "earlier", "retired"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,8 @@ class KeyHealth:
     can_seal: bool = False
     can_open: bool = False
     can_verify: bool = False
+    stands: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """How each key stands, by fingerprint; while the key changes there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,8 @@ class Health:
     table_count: int
     registration: Setting | None
     """Whose people may register by themselves."""
+    has_relay: bool
+    """Whether mails leave by a server of the organisation's own."""
 
 
 def look() -> Health:
@@ -55,27 +63,39 @@ def look() -> Health:
         has_signing_keys=rows is not None and rows.find(Setting, SIGNING_KEYS) is not None,
         table_count=len(catalogue.tables()),
         registration=None if rows is None else rows.find(Setting, SELF_REGISTRATION),
+        has_relay=rows is not None and rows.find(Setting, MAIL_RELAY) is not None,
     )
 
 
 def key_health() -> KeyHealth:
-    """Read the key from where it lies, whatever copy of it is kept, and use it."""
+    """Read the keys from where they lie, whatever copy of them is kept, and use each."""
     try:
-        armored = private_keys.read(private_keys.OPENPGP)
+        held = private_keys.read(private_keys.OPENPGP)
     except (Unavailable, ValueError):
         return KeyHealth()
     try:
-        return _tried(ServerKey.load(armored))
+        keys = ServerKeys.load(held)
     except ValueError:
         return KeyHealth(is_readable=True)
+    tried = [_tried(key) for key in keys.keys]
+    worst = next((each for each in tried if not each.can_verify), tried[-1])
+    return replace(worst, stands=_stands(keys))
 
 
 def _stored() -> Rows | None:
     """What is read of the storage; `None` where it does not answer."""
     try:
-        return reading.read([Setting.named(SELF_REGISTRATION), Setting.named(SIGNING_KEYS)])
+        names = (SELF_REGISTRATION, SIGNING_KEYS, MAIL_RELAY)
+        return reading.read(map(Setting.named, names))
     except Unavailable:
         return None
+
+
+def _stands(keys: ServerKeys) -> dict[str, str]:
+    earlier = EARLIER if keys.key_set.retired is None else RETIRED
+    coming = {} if keys.coming is None else {keys.coming.fingerprint: COMING}
+    before = {key.fingerprint: earlier for key in keys.earlier}
+    return {**before, keys.in_use.fingerprint: IN_USE, **coming}
 
 
 def _tried(key: ServerKey) -> KeyHealth:

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.openpgp import ServerKey
-from chalicelib.services.operator import rotation, signing_keys
-from chalicelib.services.operator.server_key import publish, server_key
+from chalicelib.services.operator import rotation, server_key, signing_keys
 
 
 def create_local(folder: Path) -> None:
@@ -27,12 +26,12 @@ def create(host: str) -> str:
     """
     signing = private_keys.place_of(private_keys.SIGNING)
     signing.create(tokens.generate)
-    private_keys.place_of(private_keys.OPENPGP).create(lambda: _server_key(host))
+    private_keys.place_of(private_keys.OPENPGP).create(lambda: new_server_key(host))
     signing_keys.publish()
-    publish()
+    server_key.publish_stored()
     rotation.replace_lost(signing)
-    return server_key.get().fingerprint
+    return server_key.in_use().fingerprint
 
 
-def _server_key(host: str) -> str:
+def new_server_key(host: str) -> str:
     return ServerKey.generate(f"Keyhaven <server@{host}>", "curve25519")

@@ -1,4 +1,4 @@
-"""The mails of the outbox: each is marked, sent, and then its row removed.
+"""How often a mail of the outbox is tried, what becomes of it then, and which make one digest.
 
 The mark counts what was handed over and not heard of again. So a mail that leaves while its
 row cannot be removed is sent a few times at worst, and not for a whole day.
@@ -6,22 +6,29 @@ row cannot be removed is sent a few times at worst, and not for a whole day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from uuid import UUID, uuid5
 
 from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Stale
-from chalicelib.post.ses import NotSent
-from chalicelib.services.users import administrators
+from chalicelib.domain.metrics import Metric
+from chalicelib.post.sending import NotSent
+from chalicelib.services.operator import notices
+from chalicelib.services.operator.notices import Letter
 from chalicelib.storage import reading, writing
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.outbox import Mail
 
-Send = Callable[[Mail], None]
+Send = Callable[[Letter], None]
 """Sends a mail to its one address, or raises `NotSent`."""
 MOST_TRIES = 3
 """Of a mail nobody knows to have left or not."""
+MOST_IN_DIGEST = 50
+_COUNTED = {
+    "sent": {Metric.MAILS_SENT: 1, Metric.MAILS_REFUSED: 0},
+    "refused": {Metric.MAILS_SENT: 0, Metric.MAILS_REFUSED: 1},
+}
+"""What an alarm compares: that one is refused may be its address, that all are is the sender."""
 
 
 def deliver(mail_id: str, send: Send) -> bool:
@@ -38,13 +45,47 @@ def deliver(mail_id: str, send: Send) -> bool:
     if mail.expires <= clock.timestamp():
         _remove(mail, "expired")
         return True
-    if mail.recipient == ADMINISTRATORS:
-        _address(mail)
+    if mail.is_notice:
+        notices.spread(mail)
         return True
     if mail.tries >= MOST_TRIES:
         _tell(mail, "unknown")
         return True
-    return _begun(mail) and _handed_over(mail, send)
+    letter = notices.letter(mail)
+    if letter is None:
+        _remove(mail, "unwanted")
+        return True
+    return _begun(mail) and _handed_over([mail], letter, send)
+
+
+def bundled(mail_ids: Sequence[str]) -> list[list[str]]:
+    """What waits together, in its order: what one digest tells, and each other mail alone."""
+    rows = reading.read(map(Mail.by_id, mail_ids))
+    bundles: dict[object, list[str]] = {}
+    for mail_id in dict.fromkeys(mail_ids):
+        mail = rows.find(Mail, mail_id)
+        family = None if mail is None else notices.family_of(mail)
+        bundle = bundles.setdefault(family or mail_id, [])
+        bundle.append(mail_id)
+        if len(bundle) == MOST_IN_DIGEST:
+            bundles[object()] = bundles.pop(family or mail_id)
+    return list(bundles.values())
+
+
+def deliver_digest(mail_ids: Sequence[str], send: Send) -> bool:
+    """Send one mail for several that tell one reader of changes of one kind by one actor.
+
+    All are marked before and removed after, as one would be; return whether they are done with.
+    Where any of them is not like the others by now, each is sent alone.
+    """
+    rows = reading.read(map(Mail.by_id, mail_ids))
+    mails = [mail for mail_id in mail_ids if (mail := rows.find(Mail, mail_id)) is not None]
+    letters = [notices.letter(mail) for mail in mails if _may_leave(mail)]
+    wanted = [letter for letter in letters if letter is not None]
+    if len(wanted) < max(len(mail_ids), 2):
+        done = [deliver(mail_id, send) for mail_id in mail_ids]
+        return all(done)
+    return _begun(*mails) and _handed_over(mails, notices.digest(wanted), send)
 
 
 def waiting() -> list[str]:
@@ -54,30 +95,39 @@ def waiting() -> list[str]:
     return [str(row["id"]["S"]) for row in rows if float(row["expires"]["N"]) > now]
 
 
-def _begun(mail: Mail) -> bool:
-    """Mark a mail, and return whether it is ours to send: two who read it do not both."""
+def _may_leave(mail: Mail) -> bool:
+    return mail.expires > clock.timestamp() and mail.tries < MOST_TRIES
+
+
+def _begun(*mails: Mail) -> bool:
+    """Mark mails, and return whether they are ours to send: two who read them do not both."""
     with suppress(Stale):
         with Transaction() as tx:
-            tx.update(mail, Mail.tries.add(1), provided=mail.is_untried_since())
+            for mail in mails:
+                tx.update(mail, Mail.tries.add(1), provided=mail.is_untried_since())
         return True
     return False
 
 
-def _handed_over(mail: Mail, send: Send) -> bool:
+def _handed_over(mails: Sequence[Mail], letter: Letter, send: Send) -> bool:
     try:
-        send(mail)
+        send(letter)
     except NotSent as failure:
         if not failure.may_have_left:
-            _take_mark_back(mail)
-        _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
+            _take_marks_back(mails)
+        for mail in mails:
+            _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
         return not failure.may_pass_later
-    _remove(mail, "sent")
+    writing.delete_all(mail.key for mail in mails)
+    for mail in mails:
+        _tell(mail, "sent")
     return True
 
 
-def _take_mark_back(mail: Mail) -> None:
+def _take_marks_back(mails: Sequence[Mail]) -> None:
     with Transaction() as tx:
-        tx.update(mail, Mail.tries.add(-1), provided=Mail.present())
+        for mail in mails:
+            tx.update(mail, Mail.tries.add(-1), provided=Mail.present())
 
 
 def _remove(mail: Mail, result: str) -> None:
@@ -85,32 +135,10 @@ def _remove(mail: Mail, result: str) -> None:
     _tell(mail, result)
 
 
-def _address(mail: Mail) -> None:
-    """Replace the mail to all administrators by one for each of them.
-
-    What keeps one administrator from their mail then keeps no other from theirs, and nobody
-    gets theirs again because of another. The new identifiers come from that of the replaced
-    mail: a process that dies before the end, and begins anew, writes the same rows.
-    """
-    writing.put_all(_to_each(mail))
-    writing.delete_all([mail.key])
-
-
-def _to_each(mail: Mail) -> Iterator[Mail]:
-    for address in administrators.addresses_of(mail.recipient):
-        yield Mail(
-            str(uuid5(UUID(mail.id), address)),
-            recipient=address,
-            template=mail.template,
-            params=mail.params,
-            created=mail.created,
-            expires=mail.expires,
-        )
-
-
 def _tell(mail: Mail, result: str, why: str | None = None) -> None:
     audit.write(
         "mail",
+        _COUNTED.get(result, audit.NOTHING_COUNTED),
         action="Mails.send",
         object=mail.id,
         template=mail.template,

@@ -26,6 +26,7 @@ from chalicelib.crypto.private_keys import Held, Place
 from chalicelib.domain import clock, warm
 from chalicelib.domain.errors import Conflict, Refusal, Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
+from chalicelib.domain.key_steps import KeyStep
 from chalicelib.services.operator import signing_keys
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction
@@ -74,7 +75,7 @@ def take(step: Step, place: Place, make: Make = tokens.generate) -> KeySet:
     if state.key_set.step is step.following:
         _remove_strays(place)
         return state.key_set
-    _require_turn(step, state.key_set)
+    require_turn(step, state.key_set.step, due(state.key_set))
     return _STEPS[step](state)
 
 
@@ -132,12 +133,11 @@ def _retire(state: _State) -> KeySet:
 _STEPS = {Step.NEXT: _publish_next, Step.SIGN: _sign, Step.RETIRE: _retire}
 
 
-def _require_turn(step: Step, key_set: KeySet) -> None:
-    """That it is this step's turn, and its time."""
-    moment = due(key_set)
+def require_turn(step: KeyStep, turn: KeyStep, moment: datetime | None) -> None:
+    """That it is this step's turn, and its time, if that is not any."""
     since = "possible now" if moment is None else f"possible from {timestamp_text(moment)}"
-    if step is not key_set.step:
-        raise Conflict(f"First comes the step '{key_set.step}', {since}.")
+    if step is not turn:
+        raise Conflict(f"First comes the step '{turn}', {since}.")
     if moment is not None and clock.now() < moment:
         raise Conflict(f"It is too early for '{step}', {since}.")
 

@@ -1,7 +1,8 @@
-"""The sweeper: ends what processes that died left behind. Runs every five minutes.
+"""The sweeper's duties, and how old something is that nobody is at work on any more.
 
-What is five minutes old is nobody's work any more, as no request lasts half a minute. So
-nothing is left for longer than ten, but for what cannot be ended: the log names it.
+It runs every five minutes. What is five minutes old is nobody's work any more, as no request lasts
+half a minute. So nothing is left for longer than ten, but for what cannot be ended: the log names
+it.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.rounds import FAILED
-from chalicelib.services.operator import upgrades
+from chalicelib.services.operator import expiry_notices, readings, upgrades
 from chalicelib.services.users import avatars
 from chalicelib.storage import operations
 from chalicelib.tables import catalogue
@@ -25,6 +26,8 @@ LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
     "Operations.end": operations.sweep,
     "Avatars.end": avatars.sweep,
+    "Readings.spread": readings.sweep,
+    "Expiry.tell": expiry_notices.sweep,
     "Rows.upgrade": upgrades.sweep,
 }
 

@@ -8,18 +8,23 @@ write rows of the older form: the upgrade ends with a pass that began an hour af
 and found no such row.
 
 A release that is taken back brings the rows back to the form that it writes.
+
+What logs tell of readings is brought in order in the same way (`earlier_readings.py`).
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Stale
+from chalicelib.services.operator import earlier_readings
+from chalicelib.settings import settings
 from chalicelib.storage import reading, rewriting
 from chalicelib.storage.base import RawRow, Table, timestamp_text
 from chalicelib.storage.transaction import OfAnotherForm, Transaction
@@ -27,11 +32,22 @@ from chalicelib.tables.settings import UPGRADE, Setting, as_read, value_of
 
 TABLES: tuple[type[Table], ...] = ()
 """The tables whose rows have several forms that this release knows."""
+READINGS_IN_LOGS = "readings in action_logs"
+"""What is noted beside the tables; its form is the number of days for which logs have them."""
 PAGE = 100
 OVERLAP = timedelta(hours=1)
 """For how long functions of the release before may be at work, by far."""
 _A_PAGE = 5.0
 """Seconds without which no further page is begun."""
+
+
+class Task(NamedTuple):
+    """What passes over the rows of a table bring to a form."""
+
+    name: str
+    form: int
+    page: Callable[[RawRow | None], tuple[int, RawRow | None]]
+    """Looks at some rows from a key on: how many were of another form, and the key after them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +76,30 @@ class Progress:
 def sweep(_: datetime, tables: Iterable[type[Table]] | None = None) -> Counter[str]:
     """Bring rows to the form that is written; raises `Unavailable` when the time is over."""
     found: Counter[str] = Counter()
-    for table in TABLES if tables is None else tables:
-        found["upgraded"] += _upgrade(table)
+    for task in _tasks() if tables is None else map(_of_table, tables):
+        found["upgraded"] += _upgrade(task)
     return +found
 
 
-def _upgrade(table: type[Table]) -> int:
-    """Bring the rows of a table to its form, as far as there is time; returns how many were."""
+def _tasks() -> list[Task]:
+    in_logs = Task(READINGS_IN_LOGS, settings.reading_days, earlier_readings.page)
+    return [*map(_of_table, TABLES), in_logs]
+
+
+def _of_table(table: type[Table]) -> Task:
+    page = partial(rewriting.page, table, most=PAGE)
+    return Task(table.bare_name(), table.forms.written, page)
+
+
+def _upgrade(task: Task) -> int:
+    """Go on with a task, as far as there is time; returns how many rows were changed."""
     upgraded = 0
     row = _read()
-    while (progress := _progress(table, row)).is_due(clock.now()):
+    while (progress := _progress(task, row)).is_due(clock.now()):
         deadline.require(_A_PAGE)
-        further = _page(table, progress)
+        further = _page(task, progress)
         upgraded += further.rows - progress.rows
-        _note(table, row, further)
+        _note(task, row, further)
         row = _read()
     return upgraded
 
@@ -82,8 +108,8 @@ def _read() -> Setting | None:
     return reading.read([Setting.named(UPGRADE)]).find(Setting, UPGRADE)
 
 
-def _page(table: type[Table], progress: Progress) -> Progress:
-    found, after = rewriting.page(table, progress.after, PAGE)
+def _page(task: Task, progress: Progress) -> Progress:
+    found, after = task.page(progress.after)
     looked = replace(
         progress, after=after, found=progress.found + found, rows=progress.rows + found
     )
@@ -99,16 +125,16 @@ def _passed(progress: Progress) -> Progress:
     return replace(progress, due=due, passes=progress.passes + 1, found=0)
 
 
-def _progress(table: type[Table], row: Setting | None) -> Progress:
-    stored = value_of(row).get(table.bare_name())
-    if stored is None or stored["form"] != table.forms.written:
-        return Progress(table.forms.written, timestamp_text(clock.now()))
+def _progress(task: Task, row: Setting | None) -> Progress:
+    stored = value_of(row).get(task.name)
+    if stored is None or stored["form"] != task.form:
+        return Progress(task.form, timestamp_text(clock.now()))
     return Progress(**stored)
 
 
-def _note(table: type[Table], row: Setting | None, progress: Progress) -> None:
+def _note(task: Task, row: Setting | None, progress: Progress) -> None:
     """Tell how far it is, unless another process has done so meanwhile."""
-    value: dict[str, Any] = value_of(row) | {table.bare_name(): asdict(progress)}
+    value: dict[str, Any] = value_of(row) | {task.name: asdict(progress)}
     try:
         with Transaction() as tx:
             tx.update(Setting.named(UPGRADE), *Setting.says(value), provided=as_read(row))

@@ -1,4 +1,4 @@
-"""Policies: documents of the organisation that clients follow, each in a row of its own.
+"""Policies for clients, and what holds until one is saved: passwords, passphrases, language.
 
 Nothing has to be founded: as long as there is no row, the values of new organisations hold.
 """
@@ -17,13 +17,15 @@ from chalicelib.bodies.policies import (
     PasswordGeneratorBody,
     PasswordPoliciesBody,
 )
-from chalicelib.domain import audit, clock, locales
+from chalicelib.domain import audit, clock, differences, locales
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.notices import Event
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.settings import (
     LOCALE,
@@ -47,6 +49,8 @@ class Policy:
     new: Any
     invalid: str
     """Said of a document that is refused."""
+    event: Event | None = None
+    """What administrators are told when it is saved."""
 
     @property
     def key(self) -> Key:
@@ -68,12 +72,14 @@ PASSWORDS = Policy(
         ),
     ),
     "Could not validate the password policies settings.",
+    Event.PASSWORD_POLICIES_SAVED,
 )
 PASSPHRASES = Policy(
     PASSPHRASE_POLICIES,
     PassphrasePoliciesBody,
     PassphrasePoliciesBody(entropy_minimum=50, external_dictionary_check=True),
     "Could not validate the user passphrase policies settings.",
+    Event.PASSPHRASE_POLICIES_SAVED,
 )
 LANGUAGE = Policy(
     LOCALE,
@@ -97,7 +103,7 @@ def of(rows: Rows, policy: Policy) -> Document:
     says = value_of(row).get("says", {})
     if row is None or Draft(policy.body, says).errors():
         return Document(asdict(policy.new))
-    return Document(says, _about(row))
+    return Document(says, about(row))
 
 
 def read(policy: Policy) -> Document:
@@ -107,24 +113,30 @@ def read(policy: Policy) -> Document:
 def save(actor: Actor, policy: Policy, draft: Draft[Any]) -> Document:
     """Store what administrators want, over what was read, as long as they are one."""
     says = asdict(draft.read(policy.invalid))
-    before = reading.read([policy.key]).find(Setting, policy.name)
-    value = {**_named(actor, before), "says": says}
+    rows = reading.read([policy.key])
+    before = rows.find(Setting, policy.name)
+    changes = differences.between(of(rows, policy).says, says)
+    value = {**named(actor, before), "says": says}
     row = Setting(policy.name, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.update(row, *Setting.says(value, actor.id), provided=as_read(before))
-        tx.create(ActionLog.of(value["id"], "Policies.updated", actor.id, actor.caller))
+        log = ("Policies.updated", actor.id, actor.caller)
+        tx.create(ActionLog.of(value["id"], *log, changes=changes))
+        if policy.event is not None:
+            notices.tell_of_settings(tx, policy.event, actor)
     audit.succeeded("policies", actor, value["id"])
-    return Document(says, _about(row))
+    return Document(says, about(row))
 
 
-def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
+def named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
     """What stays of the document through all its changes."""
     if stored is None:
         return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
     return value_of(stored)
 
 
-def _about(row: Setting) -> dict[str, str]:
+def about(row: Setting) -> dict[str, str]:
     kept = {name: value_of(row)[name] for name in ("id", "created", "created_by")}
-    return {**kept, "modified": timestamp_text(row.modified), "modified_by": row.modified_by}
+    modified = kept["created"] if row.modified is None else timestamp_text(row.modified)
+    return {**kept, "modified": modified, "modified_by": row.modified_by or kept["created_by"]}

@@ -1,4 +1,4 @@
-"""Changes of an item's access list, one after the other."""
+"""What an access list must stay: with an owner, one permission for each holder, not too long."""
 
 from __future__ import annotations
 

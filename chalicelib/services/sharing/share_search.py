@@ -1,4 +1,4 @@
-"""The search for users and groups that something can be shared with."""
+"""The search for whom something can be shared with: whose names match, and how many are shown."""
 
 from __future__ import annotations
 

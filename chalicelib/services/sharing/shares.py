@@ -1,4 +1,7 @@
-"""Sharing: who has access to an item, and that each of them gets a secret with it."""
+"""Who may share an item, who gains and loses it, and what lay in a folder that is opened by it.
+
+Who gains access gets a secret.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +22,10 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, ResourceId, UserId
+from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.access import grants, memberships
+from chalicelib.services.access import expiry, grants, memberships
+from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items import folders
 from chalicelib.services.items.folders import SeenFolder
@@ -34,6 +39,7 @@ from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem
@@ -46,10 +52,14 @@ from chalicelib.tables.users import User
 _NO_SHARE_OF_FOLDER = "You are not allowed to update the permissions of this folder."
 DENIED = "You are not authorized to share this resource."
 _ACCESS_DENIED = {"resource_id": {"has_resource_access": "Access denied."}}
-_SECOND = "A secret exists already for this user and resource."
+_SECOND = "A secret already exists for the given user and resource."
 _TWICE = {"user_id": {"secret_unique": _SECOND, "secret_revision_unique": _SECOND}}
-_UNKNOWN = {"user_id": {"user_exists": "The user does not exist."}, **_ACCESS_DENIED}
-_DELETED = {"user_id": {"user_is_not_soft_deleted": "The user does not exist."}, **_ACCESS_DENIED}
+_NOBODY = "The user does not exist."
+_UNKNOWN = {
+    "user_id": {"user_exists": _NOBODY, "user_is_not_soft_deleted": _NOBODY},
+    **_ACCESS_DENIED,
+}
+_DELETED = {"user_id": {"user_is_not_soft_deleted": _NOBODY}, **_ACCESS_DENIED}
 _INCOMPLETE = {
     "secrets_provided": ("The secrets of all the users having access to the resource are required.")
 }
@@ -72,6 +82,8 @@ class _Plan:
     after: Permissions
     members: Members
     added_users: Collection[User]
+    found: Rows
+    """What was read besides, settings among it."""
 
     @property
     def had_access(self) -> set[UserId]:
@@ -124,9 +136,10 @@ def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
 def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
     """Change who has access to an item, as the grant allows; return it as it is then.
 
-    Access list and holdings are one change. It rests on the version of the item, on the
-    members of all groups in its list, and on the rows of the users who are added: none of
-    them is deleted meanwhile, and nobody joins a group without hearing of this.
+    Access list and holdings are one change, and with them that a resource expires. It rests on
+    the version of the item, on the members of all groups in its list, and on the rows of the
+    users who are added: none of them is deleted meanwhile, and nobody joins a group without
+    hearing of this.
     """
     plan = _plan(item, grant, sharing)
     secrets = _secrets(plan, sharing)
@@ -135,14 +148,23 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
     arrival = _arrival(actor, plan)
     changed = item.copy()
     changed.permissions = plan.after
+    expiring = Expiring(plan.found)
+    lost = [(user_id, item) for user_id in plan.had_access - plan.has_access]
+    if isinstance(changed, Resource) and expiring.among(lost):
+        expiring.expire(changed, changed.permissions.values())
+        changed.expired = expiring.moment
     with Change(item, changed) as tx:
         tx.hold(plan.grant)
         plan.members.raise_versions(tx)
         tx.rest_on(*plan.added_users)
-        tx.create(ActionLog.of(item.id, "Permissions.updated", actor.id, actor.caller))
+        tx.create(_log(actor, plan))
+        gained = notices.users(plan.has_access - plan.had_access)
+        event = Event.RESOURCE_SHARED if item.has_secrets else Event.FOLDER_SHARED
+        notices.tell_of(tx, event, item, actor=actor.id, to=gained)
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets, arrival)
         arrival.write(tx, of=item, raised=plan.members.groups)
+        expiring.tell(tx, actor.id)
     audit.succeeded("share", actor, item.id)
     return changed
 
@@ -151,12 +173,12 @@ def _plan(item: Item, grant: Grant, sharing: Sharing) -> _Plan:
     named = {UserId(each) for each in access_lists.holders(sharing.permissions, "User")}
     others = map(GroupId, access_lists.holders(sharing.permissions, "Group"))
     groups = memberships.group_holders(item.permissions).union(others)
-    members, found = memberships.read(groups, *map(User.by_id, sorted(named)))
+    members, found = memberships.read(groups, expiry.KEY, *map(User.by_id, sorted(named)))
     users = people.among(found, named)
     candidates = _candidates(members, users, found, groups)
     after = access_lists.changed(item.kind, item.permissions, sharing.permissions, candidates)
     added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
-    return _Plan(item, grant, after, members, added)
+    return _Plan(item, grant, after, members, added, found)
 
 
 def _candidates(
@@ -237,6 +259,21 @@ def _staying(plan: _Plan) -> Item:
         holder: each for holder, each in plan.item.permissions.items() if holder in plan.after
     }
     return staying
+
+
+def _log(actor: Actor, plan: _Plan) -> ActionLog:
+    """What is logged of a share: each permission as it is then, or was until then."""
+    before, after = plan.item.permissions, plan.after
+    told = {
+        "added": [after[each].told for each in sorted(after.keys() - before.keys())],
+        "updated": [
+            after[each].told
+            for each in sorted(after.keys() & before.keys())
+            if after[each].type != before[each].type
+        ],
+        "removed": [before[each].told for each in sorted(before.keys() - after.keys())],
+    }
+    return ActionLog.of(plan.item.id, "Permissions.updated", actor.id, actor.caller, told)
 
 
 def _note_groups(tx: Change, plan: _Plan) -> None:

@@ -1,22 +1,22 @@
-"""Warnings of an attack: in the log, and by mail to the user concerned and to administrators."""
+"""Warnings of an attack, in the log and by mail: who is told, and how often at most."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
-from chalicelib.settings import settings
+from chalicelib.domain.errors import Stale
+from chalicelib.domain.notices import Event
 from chalicelib.storage import reading
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
+from chalicelib.tables.outbox import Mail
 from chalicelib.tables.tokens import ALERT, Token, token_hash
 from chalicelib.tables.users import User
 
 HOUR = 3600
-_REUSED = "token-reused"
-"""The mail to the user whose session was ended."""
-_REUSED_OF_USER = "token-reused-of-user"
-"""The mail that tells administrators of it."""
 
 
 def is_due(user: User) -> bool:
@@ -36,12 +36,45 @@ def token_reused(user: User, caller: Caller) -> Iterator[Token | Mail]:
     The second use may be the thief's or the user's: its network address is told as no more
     than that. Who is suspended gets no mail, as with every other.
     """
-    yield Token(_hour_of(user), kind=ALERT, expires=clock.timestamp() + 2 * HOUR)
-    told = {"first_name": user.first_name, "source": caller.source}
-    if user.may_sign_in(clock.now()):
-        yield Mail.to(user.username, _REUSED, **told, link=f"{settings.base_url}/auth/login")
-    link = f"{settings.base_url}/app/users/view/{user.id}"
-    yield Mail.to(ADMINISTRATORS, _REUSED_OF_USER, **told, link=link)
+    yield _told_this_hour(user)
+    source = caller.source
+    yield from notices.rows(
+        Event.TOKEN_REUSED, to=notices.users([user.id]), actor=None, source=source
+    )
+    yield from notices.rows(
+        Event.TOKEN_REUSED_OF_USER,
+        to=notices.administrators(),
+        actor=None,
+        subject=user.id,
+        first_name=user.first_name,
+        source=source,
+    )
+
+
+def sign_in_refused(user: User, caller: Caller) -> None:
+    """Tell the user, and administrators, of a challenge that their client would not have sent.
+
+    Once within the hour, whoever tries, so that nobody is buried in mails by that.
+    """
+    if not is_due(user):
+        return
+    to, source = notices.users([user.id]), caller.source
+    with suppress(Stale), Transaction() as tx:  # told in this moment
+        tx.create(_told_this_hour(user))
+        notices.tell(tx, Event.SIGN_IN_REFUSED, to=to, actor=None, source=source)
+        notices.tell(
+            tx,
+            Event.SIGN_IN_REFUSED_OF_USER,
+            to=notices.administrators(),
+            actor=None,
+            subject=user.id,
+            name=notices.name_of(user),
+            source=source,
+        )
+
+
+def _told_this_hour(user: User) -> Token:
+    return Token(_hour_of(user), kind=ALERT, expires=clock.timestamp() + 2 * HOUR)
 
 
 def _hour_of(user: User) -> str:

@@ -11,7 +11,7 @@ import json
 from chalicelib.crypto.openpgp import BadMessage
 from chalicelib.crypto.totp import Authenticator
 from chalicelib.domain.errors import Unavailable
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key
 from chalicelib.tables.users import User
 
 _PURPOSE = "authenticator"
@@ -19,14 +19,13 @@ _PURPOSE = "authenticator"
 
 def seal(user: User, authenticator: Authenticator) -> str:
     text = json.dumps({"purpose": _PURPOSE, "user_id": user.id, **authenticator.as_json()})
-    return server_key.get().seal_to_itself(text)
+    return server_key.in_use().seal_to_itself(text)
 
 
 def opened(user: User) -> Authenticator:
     """Return what the user has set up; raises `Unavailable` where it does not open."""
-    key = server_key.get()
     try:
-        text = key.open_challenge(user.totp, key.armored_public_key)
+        text = server_key.opened(user.totp)
     except BadMessage as error:
         raise Unavailable("The second factor cannot be checked now.") from error
     stored = json.loads(text)

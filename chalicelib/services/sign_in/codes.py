@@ -1,4 +1,4 @@
-"""Codes: who has an authenticator app gives one, and the session notes it.
+"""Codes of a second factor: each counts once, and how many wrong ones end a session.
 
 A code counts once: the transaction that takes it requires that its step is later than that of the
 last one taken. Each try, right or wrong, requires that nobody has tried in this session meanwhile,

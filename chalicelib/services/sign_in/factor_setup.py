@@ -17,6 +17,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Unauthenticated
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import authenticators, codes, second_factor
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.users import mfa_settings
@@ -24,16 +25,14 @@ from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.outbox import Mail
 from chalicelib.tables.tokens import Token
 from chalicelib.tables.users import User
 
 NOT_ENABLED = "This authentication provider is not enabled for your organization."
 ALREADY_SET_UP = "This authentication provider is already setup. Disable it first"
 NO_USER = "The user id is not valid."
-_RESET = "second-factor-reset"
-_RESET_BY_ADMINISTRATOR = "second-factor-reset-by-administrator"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +128,7 @@ def _remove(actor: Actor, user: User) -> bool:
             User.second_factor_epoch.add(1),
             provided=user.as_read("totp", "active", "username"),
         )
-        template = _RESET if is_own else _RESET_BY_ADMINISTRATOR
-        link = f"{settings.base_url}/auth/login"
-        tx.create(Mail.to(user.username, template, first_name=user.first_name, link=link))
+        notices.tell(tx, Event.SECOND_FACTOR_RESET, to=notices.users([user.id]), actor=actor.id)
         tx.create(ActionLog.of(user.id, "Users.second-factor-reset", actor.id, actor.caller))
     audit.succeeded("second-factor-reset", actor, user.id)
     return True

@@ -1,4 +1,4 @@
-"""The GPG sign-in with a session cookie: three steps, told apart by what the client sends.
+"""The GPG sign-in with a session cookie: its three steps, who may take them, how long nonces last.
 
 Stage 0: the client has the server decrypt a nonce, and so knows the server.
 Stage 1: the server sends a nonce encrypted to the user's key.
@@ -16,7 +16,7 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.roles import Role
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import second_factor, sessions, sources
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.users import roles
@@ -78,7 +78,7 @@ def open_nonce(armored: object) -> str | None:
     What is not a well-formed nonce is never repeated: we decrypt for nobody.
     """
     try:
-        text = server_key.get().open_nonce(armored)
+        text = server_key.for_client(armored).open_nonce(armored)
     except NotArmored:
         raise Invalid("The server verify token is missing or invalid.") from None
     except BadMessage:
@@ -96,7 +96,7 @@ def issue_nonce(owner: KeyOwner, caller: Caller) -> str:
     now = clock.timestamp()
     text = f"{PROTOCOL}|{NONCE_LENGTH}|{nonce}|{PROTOCOL}"
     try:
-        sealed = server_key.get().seal(text, owner.gpgkey.armored_key)
+        sealed = server_key.in_use().seal(text, owner.gpgkey.armored_key)
     except BadMessage:  # the key can no longer be encrypted to
         raise UnknownKey("User not found.") from None
     with Transaction() as tx:

@@ -13,11 +13,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from chalicelib.crypto.openpgp import BadMessage, fingerprint_of_private_key
+from chalicelib.crypto.openpgp import (
+    MOST_SEALED,
+    BadMessage,
+    ServerKey,
+    fingerprint_of_private_key,
+)
 from chalicelib.domain import audit
 from chalicelib.services.metadata import metadata_settings, private_keys, recipients
 from chalicelib.services.metadata.private_keys import Copy
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
@@ -29,7 +34,6 @@ from chalicelib.tables.settings import METADATA_KEYS, Setting, as_read
 from chalicelib.tables.users import User
 
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
-_MOST_CONTENT = 64 * 1024
 
 
 class _Unsound(Exception):  # noqa: N818 - named for what it says of a copy
@@ -80,21 +84,21 @@ def _made(
     signers: Mapping[str, Gpgkey],
 ) -> Copy | None:
     """A copy for the person; nothing where the server's own is not sound."""
-    key_id, own = str(copy.metadata_key_id), server_key.get()
+    key_id, own = str(copy.metadata_key_id), server_key.for_sealed(copy.data)
     try:
-        text = own.open_signed(copy.data, _signer_of(copy, signers), most=_MOST_CONTENT)
+        text = own.open_signed(copy.data, _signer_of(copy, signers, own), most=MOST_SEALED)
         _require_sound(text, fingerprints.get(key_id))
-        return Copy(key_id, user.id, own.seal(text, armored_key))
+        return Copy(key_id, user.id, server_key.in_use().seal(text, armored_key))
     except (_Unsound, BadMessage) as error:
         step = error.step if isinstance(error, BadMessage) else str(error)
         audit.write("handover", actor=user.id, object=key_id, step=step, result="refused")
         return None
 
 
-def _signer_of(copy: MetadataPrivateKey, signers: Mapping[str, Gpgkey]) -> str:
+def _signer_of(copy: MetadataPrivateKey, signers: Mapping[str, Gpgkey], own: ServerKey) -> str:
     """The public key of who made a copy: a user who is there, or the server."""
     if not copy.modified_by:
-        return server_key.get().armored_public_key
+        return own.armored_public_key
     if copy.modified_by not in signers:
         raise _Unsound("signer")
     return str(signers[copy.modified_by].armored_key)

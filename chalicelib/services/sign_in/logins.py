@@ -1,4 +1,4 @@
-"""Signing in with a signed challenge, which opens a session of access and refresh tokens."""
+"""Signing in with a signed challenge: what it must say, how long it may last, and what it opens."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.crypto.openpgp import BadMessage
+from chalicelib.crypto.openpgp import BadMessage, ServerKey
 from chalicelib.domain import audit, clock, strict_json
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, NotFound, Refusal
 from chalicelib.domain.ids import UserId, find_uuid, new_id
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sources
 from chalicelib.services.sign_in.refresh_tokens import Tokens
 from chalicelib.services.sign_in.second_factor import Given
@@ -28,6 +28,9 @@ VERSION = "1.0.0"
 LONGEST_AHEAD = 3600
 """Seconds a challenge's expiry may lie ahead."""
 INVALID = "The credentials are invalid."
+_SUSPICIOUS = frozenset({"domain", "replay"})
+"""Steps at which a challenge fails that the user's key has signed: for another server, which may
+have passed it on, or one that was used before. Who has no such message can have nobody told."""
 
 
 class _BadChallenge(Refusal):
@@ -55,11 +58,12 @@ def log_in(user_id: object, challenge: object, remembered: str | None, caller: C
     if identifier is None:
         raise Invalid(INVALID)
     user, gpgkey = _find_user(UserId(identifier), caller)
+    ours = server_key.for_client(challenge)
     try:
-        verify_token, expiry = _read_challenge(challenge, gpgkey.armored_key)
+        verify_token, expiry = _read_challenge(challenge, gpgkey.armored_key, ours)
         begins = second_factor.beginning(user, remembered)
         session, tokens = new_session(user)
-        answer = _sealed(tokens, verify_token, begins.pending, gpgkey.armored_key)
+        answer = _sealed(tokens, verify_token, begins.pending, gpgkey.armored_key, ours)
         open_session(
             *(user, session, tokens),
             verify_token=verify_token,
@@ -69,6 +73,8 @@ def log_in(user_id: object, challenge: object, remembered: str | None, caller: C
     except _BadChallenge as error:
         alerts.write(error.step, user.id, caller)
         sources.count_failure(caller)
+        if error.step in _SUSPICIOUS:
+            alerts.sign_in_refused(user, caller)
         raise Invalid(INVALID) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
     return SignedIn(answer, begins.given)
@@ -131,10 +137,10 @@ def _find_user(user_id: UserId, caller: Caller) -> tuple[User, Gpgkey]:
     return user, gpgkey
 
 
-def _read_challenge(challenge: object, armored_key: str) -> tuple[str, int]:
+def _read_challenge(challenge: object, armored_key: str, ours: ServerKey) -> tuple[str, int]:
     """The verify token of a challenge that holds in every point, and when it ends."""
     try:
-        text = server_key.get().open_challenge(challenge, armored_key)
+        text = ours.open_challenge(challenge, armored_key)
     except BadMessage as error:
         raise _BadChallenge(error.step) from None
     try:
@@ -164,7 +170,9 @@ def _read_expiry(value: object) -> int:
     return int(expiry)
 
 
-def _sealed(tokens: Tokens, verify_token: str, pending: Sequence[str], armored_key: str) -> str:
+def _sealed(
+    tokens: Tokens, verify_token: str, pending: Sequence[str], armored_key: str, ours: ServerKey
+) -> str:
     answer: dict[str, Any] = {
         "version": VERSION,
         "domain": ISSUER,
@@ -175,6 +183,6 @@ def _sealed(tokens: Tokens, verify_token: str, pending: Sequence[str], armored_k
     if pending:
         answer["providers"] = list(pending)
     try:
-        return server_key.get().seal(json.dumps(answer), armored_key)
+        return ours.seal(json.dumps(answer), armored_key)
     except BadMessage as error:  # the key can no longer be encrypted to
         raise _BadChallenge(error.step) from None

@@ -1,4 +1,4 @@
-"""Mobile transfers: a client that is signed in shows a key to a phone, which tells how far it is.
+"""Mobile transfers of a key: who may say how far one is, and how long its token is good.
 
 A change is written over the transfer as it was read. So what is over stays over, and of two
 that come at once the second is decided from what the first has left.

@@ -1,4 +1,4 @@
-"""Recovery: who cannot sign in any more asks for a link by mail."""
+"""Recovery: who is sent a new link, without telling who asks which addresses have accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Refresh tokens: they keep a client signed in, and end with the session.
+"""Refresh tokens: how long they are good, what one that comes twice means, and how sessions end.
 
 A session is a family of refresh tokens, each used once. Spending one and issuing the
 next is one transaction that also requires the session and its user to stand; a token

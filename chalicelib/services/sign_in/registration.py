@@ -1,4 +1,4 @@
-"""Registration: a person of an allowed domain joins without an invitation."""
+"""Registration: who may join without an invitation, by the domain of their address."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from chalicelib.domain import audit
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import sources
 from chalicelib.services.users import invitations, people, self_registration, users
-from chalicelib.settings import settings
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
 
@@ -28,8 +28,6 @@ _TAKEN = "The email is already registered."
 _NOT_ALLOWED = {
     "email": {"checkEmailDomainIsAllowed": "The email should be of a domain that may register."}
 }
-_REGISTERED = "registered"
-"""The mail that tells administrators who has registered."""
 
 
 def try_out(draft: Draft[EmailBody], caller: Caller) -> None:
@@ -77,12 +75,18 @@ def _require_free(row: Setting, address: str, caller: Caller) -> None:
 
 
 def _write(user: User, row: Setting, caller: Caller) -> None:
-    link = f"{settings.base_url}/app/users/view/{user.id}"
     with Transaction() as tx:
         tx.makes(user.id)
         tx.require(self_registration.unchanged(row))
         tx.create(Claim.username(user.username, user.id), otherwise=Forbidden(_TAKEN))
         tx.create(user)
         invitations.setup_link(user, invitations.REGISTRATION).add_to(tx)
-        tx.create(Mail.to(ADMINISTRATORS, _REGISTERED, first_name=user.first_name, link=link))
+        notices.tell(
+            tx,
+            Event.REGISTERED,
+            to=notices.administrators(),
+            actor=None,
+            subject=user.id,
+            first_name=user.first_name,
+        )
         tx.create(ActionLog.of(user.id, "Users.created", None, caller))

@@ -1,4 +1,4 @@
-"""The second factor: whether who is signed in with their key has another proof to give.
+"""Whether who signs in has a second factor to give, and for how long a device is remembered.
 
 They have where the organisation has turned on a provider that they have set up, until the session
 notes what was given in it, or the device is remembered. The cookie `passbolt_mfa` holds a value;

@@ -1,4 +1,4 @@
-"""Sessions: who is calling, and that it is still so.
+"""Whose session a cookie or an access token names, whether it still stands, and when it is idle.
 
 User and session are read, together and consistently, on every request, so that a
 logout, a suspension or another role counts from the next request on. Whether they have a

@@ -1,4 +1,4 @@
-"""Setup and recovery: what a person does with the link they were sent.
+"""What a link of an invitation or a recovery opens, for whom it is good, and which key is stored.
 
 The setup stores the key, makes the user active and spends the link in one transaction:
 a link sets up one key, and a key belongs to one user forever.
@@ -13,8 +13,10 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
-from chalicelib.services.operator.server_key import server_key
-from chalicelib.services.organisation import policies
+from chalicelib.domain.notices import Event
+from chalicelib.services.metadata import beginnings
+from chalicelib.services.operator import server_key
+from chalicelib.services.organisation import password_expiry, policies
 from chalicelib.services.organisation.policies import PASSPHRASES
 from chalicelib.services.sign_in import key_handover
 from chalicelib.services.sign_in.key_handover import Handover
@@ -24,6 +26,7 @@ from chalicelib.services.users.invitations import link_hash
 from chalicelib.services.users.people import Person
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey
@@ -64,10 +67,14 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
     if row is None or not row.is_live(REGISTER, clock.timestamp()):
         raise Invalid(BAD_TOKEN)
     key = openpgp.read_public_key(
-        body.require_key(), own_fingerprint=server_key.get().fingerprint, now=clock.now()
+        body.require_key(), own=server_key.fingerprints(), now=clock.now()
     )
     handover = key_handover.prepare(user, key.armored_key)
-    _store(user, row, _gpgkey(user_id, key), handover, body.locale or user.locale, caller)
+    is_first = user.is_admin and beginnings.is_alone()
+    _store(
+        *(user, row, _gpgkey(user_id, key), handover, body.locale or user.locale, caller),
+        is_first=is_first,
+    )
 
 
 def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
@@ -93,6 +100,10 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
             provided=User.is_able(user_id, clock.now()).condition,
         )
         _spend(tx, link, RECOVER)
+        own, others = notices.users([user_id]), notices.administrators(but=[user_id])
+        notices.tell(tx, Event.RECOVERY_COMPLETED, to=own, actor=user_id)
+        event = Event.RECOVERY_COMPLETED_OF_USER
+        notices.tell(tx, event, to=others, actor=user_id, subject=user_id)
 
 
 def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
@@ -105,6 +116,8 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
     with Transaction() as tx:
         tx.require(User.is_able(user_id, clock.now()))
         _spend(tx, link, RECOVER)
+        told = notices.administrators()
+        notices.tell(tx, Event.RECOVERY_ABORTED, to=told, actor=user_id, subject=user_id)
 
 
 def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
@@ -151,7 +164,10 @@ def _store(
     handover: Handover,
     locale: str | None,
     caller: Caller,
+    *,
+    is_first: bool,
 ) -> None:
+    """Write it all; with the first user the organisation begins to let passwords expire."""
     now, user_id = clock.now(), UserId(user.id)
     setup = {"active": True, "gpgkey_id": gpgkey.id, "locale": locale, "modified": now}
     setup["metadata_keys"] = handover.key_ids or None
@@ -165,7 +181,11 @@ def _store(
         )
         tx.create(gpgkey)
         handover.write(tx)
+        if is_first:
+            password_expiry.begin(tx, user_id, caller)
         tx.create(ActionLog.of(user.id, "Users.activated", user.id, caller))
+        told = notices.administrators(but=[user_id])
+        notices.tell(tx, Event.SETUP_COMPLETED, to=told, actor=user_id, subject=user_id)
     audit.write(
         "setup", actor=user.id, object=gpgkey.id, result="success", request_id=caller.request_id
     )

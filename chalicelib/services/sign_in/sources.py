@@ -1,6 +1,7 @@
-"""How often a network address fails to sign in: who guesses waits, and no account is locked.
+"""How often a network address may fail to sign in, or cause mails, before it has to wait.
 
-A sign-in that was begun counts as one that failed until it ends well, for its nonce is a row.
+So who guesses waits, and no account is locked. A sign-in that was begun counts as one that failed
+until it ends well, for its nonce is a row.
 """
 
 from __future__ import annotations

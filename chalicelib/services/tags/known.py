@@ -1,4 +1,4 @@
-"""The tags that a user knows: their own, and those that everybody shares.
+"""The tags that a user knows, how many there may be, and whether they are read-only.
 
 Of each owner there are few, so they are read all at once.
 """
@@ -146,3 +146,12 @@ class Shown:
             for tag in owned.tags
         )
         return {mark: tag for tag in read_tags for mark in tag.marks}
+
+
+def of_resource(actor: Actor, seen: SeenResource) -> list[Tag]:
+    """The tags of one resource; nothing is read of one that has none."""
+    if not seen.marks:
+        return []
+    shown = Shown(actor)
+    shown.complete(seen.marks)
+    return shown.among(seen.marks)

@@ -1,4 +1,4 @@
-"""A caller's own tags: listed, renamed, deleted."""
+"""A caller's own tags: listed, deleted, renamed or encrypted; what becomes of two of one name."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
@@ -25,7 +26,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item, keys_of
+from chalicelib.tables.items import Actions, Item, keys_of
 from chalicelib.tables.settings import Setting
 
 Pair = tuple[str, str]
@@ -44,12 +45,22 @@ class Arrival:
     def place(self, item_id: str, user_id: str) -> str:
         return self.placing.place(item_id, user_id)
 
-    def write(self, tx: Change, *, of: Item | None = None, raised: Collection[str] = ()) -> None:
-        """Write what lies elsewhere now; `raised` are the groups the change raises already."""
+    def write(
+        self,
+        tx: Change,
+        *,
+        of: Item | None = None,
+        raised: Collection[str] = (),
+        besides: Mapping[str, Actions] = MappingProxyType({}),
+    ) -> None:
+        """Write what lies elsewhere now; `raised` are the groups the change raises already.
+
+        `besides` is what else becomes of items that were read for it.
+        """
         if self.has_folders:
             structure.raise_version(tx, self.structure)
         arriving = {(item, user) for user, items in self.gained.items() for item in items}
-        self.placing.write(tx, of=of, arriving=arriving, raised=raised)
+        self.placing.write(tx, of=of, arriving=arriving, raised=raised, besides=besides)
 
 
 def placed(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from types import MappingProxyType
 
 from chalicelib.domain.ids import ItemId, UserId
 from chalicelib.domain.trees import Place
@@ -16,7 +17,7 @@ from chalicelib.tables.folder_items import FolderItem
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import ROOT, Holding
-from chalicelib.tables.items import Item
+from chalicelib.tables.items import Actions, Item
 
 Moved = Mapping[tuple[str, str], Place | None]
 """New places, by item and user."""
@@ -62,12 +63,14 @@ class Placing:
         arriving: AbstractSet[tuple[str, str]] = frozenset(),
         rests_on: Iterable[str] = (),
         raised: Collection[str] = (),
+        besides: Mapping[str, Actions] = MappingProxyType({}),
     ) -> None:
         """Write the places, and let all know who decide from them.
 
         These are the groups that have such an item, or a folder that one may lie in, and such
         folders that none of these groups has. `of` is what the change is of, `arriving` whoever
-        is given a holding by it, and `raised` are groups that it raises already.
+        is given a holding by it, and `raised` are groups that it raises already. `besides` is
+        what else becomes of items, whether or not they are written for their places.
         """
         for item_id, user_id in sorted(self._moved.keys() - arriving):
             holding = Holding.of(UserId(user_id), ItemId(item_id))
@@ -77,11 +80,15 @@ class Placing:
         changed |= {item_id for item_id, new in self._new.items() if new - self._noted(item_id)}
         changed |= self._exactly.keys()
         for item_id in sorted(changed):
-            self._write_notes(tx, item_id, is_target=item_id == target)
+            is_target, more = item_id == target, besides.get(item_id, ())
+            self._write_notes(tx, item_id, is_target=is_target, more=more)
+        for item_id in sorted(besides.keys() - changed):
+            item = self._forest.items[item_id]
+            tx.then_update(item, *besides[item_id], type(item).version.add(1))
         touched = changed | {item_id for item_id, _ in self._moved} | set(rests_on)
         self._raise(tx, touched, changed | {target}, raised)
 
-    def _write_notes(self, tx: Change, item_id: str, *, is_target: bool) -> None:
+    def _write_notes(self, tx: Change, item_id: str, *, is_target: bool, more: Actions) -> None:
         """Note in an item and in folders that it lies in them for somebody."""
         item = self._forest.items[item_id]
         before, after = self._noted(item_id), self._above(item_id)
@@ -92,7 +99,7 @@ class Placing:
         if is_target:
             return
         noted = [type(item).above.set(after)] if after != before and after else []
-        tx.then_update(item, *noted, type(item).version.add(1))
+        tx.then_update(item, *noted, *more, type(item).version.add(1))
 
     def _raise(
         self,

@@ -1,13 +1,15 @@
-"""Administrators: a tenant always keeps one who may sign in, and they are told what happens."""
+"""Administrators: a tenant always keeps one who may sign in."""
 
 from __future__ import annotations
 
-from chalicelib.domain import clock
+from datetime import datetime
+
+from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import UserId
 from chalicelib.services.users import people
+from chalicelib.storage.base import Check
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.outbox import ADMINISTRATORS
 from chalicelib.tables.users import User
 
 
@@ -24,18 +26,14 @@ def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
     tx.require(User.stays_administrator(UserId(other.id)))
 
 
+def still_acts(actor: Actor, now: datetime) -> Check:
+    """The actor is who they were: an administrator, or somebody who may sign in.
+
+    Who acts for a directory need not be an administrator: an administrator has named them.
+    """
+    return (User.is_administrator if actor.is_admin else User.is_able)(actor.id, now)
+
+
 def stays(user: User) -> bool:
     """Whether they are an active administrator with no suspension set, not even a future one."""
     return user.is_admin and user.active and user.disabled is None
-
-
-def addresses_of(recipient: str) -> list[str]:
-    """Where a mail to this recipient goes, asked when it is sent.
-
-    Whoever writes a mail to all administrators does not look for them: a guest's request
-    would cost the more the larger the tenant is.
-    """
-    if recipient != ADMINISTRATORS:
-        return [recipient]
-    now = clock.now()
-    return [u.username for u in people.everybody() if u.is_admin and u.may_sign_in(now)]

@@ -1,4 +1,4 @@
-"""Avatars: the pictures of people, which are objects that the rows of users name.
+"""In which order avatars change with the rows that name them, and what is removed of them later.
 
 The pictures are written before the row names them, and removed after it has ceased to: a
 profile never leads to a picture that is not there. Rows and objects cannot be changed in

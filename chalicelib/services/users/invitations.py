@@ -1,4 +1,4 @@
-"""Invitations and recoveries: links that let a person set up a device, sent by mail."""
+"""How long links of invitations and recoveries are good, and what is stored and sent with them."""
 
 from __future__ import annotations
 
@@ -65,4 +65,5 @@ def _link(user: User, kind: str, token: str, template: str, address: str) -> Lin
         expires=clock.timestamp() + LINK_SECONDS,
     )
     mail = Mail.to(user.username, template, first_name=user.first_name, link=address)
+    mail.user_id = user.id
     return Link(row, mail, address)

@@ -1,29 +1,23 @@
-"""What the organisation says of second factors: which may be set up, and how they are asked for."""
+"""What the organisation says of second factors: which may be set up, and how they are asked for.
+
+Every function loads this module to know its callers; `mfa_edits` changes what is said.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
 
-from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mfa import TOTP, MfaSettingsBody, PoliciesBody
-from chalicelib.domain import audit, clock
-from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import new_id
+from chalicelib.bodies.mfa import TOTP
 from chalicelib.storage import reading
-from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, as_read, value_of
-from chalicelib.tables.users import User, UserRow
+from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, value_of
+from chalicelib.tables.users import UserRow
 
 KEY = Setting.named(MFA)
 """The row `providers_in` needs, to be read together with others."""
 POLICIES_KEY = Setting.named(MFA_POLICIES)
 """The same for `policies_in`."""
-_INVALID_POLICIES = "Could not validate the MFA policies settings."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +34,10 @@ class Policies:
     def remembers(self) -> bool:
         """Whether a device may be remembered for a month."""
         return bool(value_of(self.row).get("remember_me_for_a_month", True))
+
+    @property
+    def says(self) -> dict[str, str | bool]:
+        return {"policy": self.policy, "remember_me_for_a_month": self.remembers}
 
     @property
     def forgotten(self) -> int:
@@ -80,49 +78,3 @@ def providers() -> tuple[str, ...]:
 
 def policies() -> Policies:
     return policies_in(reading.read([POLICIES_KEY]))
-
-
-def save(actor: Actor, draft: Draft[MfaSettingsBody]) -> tuple[str, ...]:
-    """Let users set up these providers and no others.
-
-    Of one that is turned off, what users have set up is kept, and not asked for meanwhile.
-    """
-    wanted = draft.read("").require_providers(draft)
-    stored = reading.read([KEY]).find(Setting, MFA)
-    value = {"providers": list(wanted)}
-    with Transaction() as tx:
-        tx.require(User.is_administrator(actor.id, clock.now()))
-        tx.update(KEY, *Setting.says(value, actor.id), provided=as_read(stored))
-        tx.create(ActionLog.of(MFA, "MfaSettings.updated", actor.id, actor.caller))
-    audit.succeeded("mfa-settings", actor, MFA)
-    return wanted
-
-
-def save_policies(actor: Actor, draft: Draft[PoliciesBody]) -> Policies:
-    """Say how second factors are asked for.
-
-    When devices are no longer to be remembered, those that were are forgotten for good. It is
-    one write of one row, so nobody is remembered by a write of the same moment.
-    """
-    body = draft.read(_INVALID_POLICIES)
-    before = policies()
-    value = _named(actor, before.row) | {
-        "policy": body.policy,
-        "remember_me_for_a_month": body.remember_me_for_a_month,
-        "forgotten": before.forgotten + (before.remembers and not body.remember_me_for_a_month),
-    }
-    now = clock.now()
-    row = Setting(MFA_POLICIES, value=value, modified=now, modified_by=actor.id)
-    with Transaction() as tx:
-        tx.require(User.is_administrator(actor.id, now))
-        tx.update(row, *Setting.says(value, actor.id), provided=as_read(before.row))
-        tx.create(ActionLog.of(value["id"], "MfaPolicies.updated", actor.id, actor.caller))
-    audit.succeeded("mfa-policies", actor, value["id"])
-    return Policies(row)
-
-
-def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the document through all its changes."""
-    if stored is None:
-        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    return value_of(stored)

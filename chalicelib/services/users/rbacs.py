@@ -14,6 +14,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rbacs import RbacChange, read_changes, require_allowed
 from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.rbacs import ALLOW, CONTROLLED, Controlled, Rbac
@@ -72,7 +73,9 @@ def update(actor: Actor, draft: Draft[Any]) -> list[Rbac]:
     pairs = zip(changes, entries, strict=True)
     changed = [_changed(actor, entry, change.control_function) for change, entry in pairs]
     if changed != entries:
-        _write(actor, rows, [each for each in changed if each not in entries])
+        _write(
+            actor, rows, [each for each in zip(entries, changed, strict=True) if _differs(*each)]
+        )
     return changed
 
 
@@ -142,10 +145,20 @@ def _changed(actor: Actor, entry: Rbac, function: str) -> Rbac:
     return Rbac(entry.role_id, entry.controlled, function, entry.created, now, actor.id)
 
 
-def _write(actor: Actor, rows: Rows, changed: Sequence[Rbac]) -> None:
+def _differs(before: Rbac, after: Rbac) -> bool:
+    return before.control_function != after.control_function
+
+
+def _told(before: Rbac, after: Rbac) -> Difference:
+    name, role_id = after.controlled.name, after.role_id
+    return (name, before.control_function, after.control_function, role_id)
+
+
+def _write(actor: Actor, rows: Rows, changed: Sequence[tuple[Rbac, Rbac]]) -> None:
+    """Write what roles are allowed, of which each was something else before."""
     row, now = of(rows), clock.now()
     stored = {role_id: {**each} for role_id, each in _stored(row).items()}
-    for entry in changed:
+    for _, entry in changed:
         of_role = stored.setdefault(entry.role_id, {})
         of_role[entry.controlled.name] = {
             **of_role.get(entry.controlled.name, {}),
@@ -157,7 +170,8 @@ def _write(actor: Actor, rows: Rows, changed: Sequence[Rbac]) -> None:
         tx.require(User.is_administrator(actor.id, now))
         tx.require(Check(known_roles.KEY, as_read(known_roles.of(rows).row)))
         _replace(tx, row, stored, actor)
-        tx.create(ActionLog.of(RBACS, "Rbacs.updated", actor.id, actor.caller))
+        told = [_told(*each) for each in changed]
+        tx.create(ActionLog.of(RBACS, "Rbacs.updated", actor.id, actor.caller, changes=told))
     audit.succeeded("rbacs", actor, RBACS, action="Rbacs.updated")
 
 

@@ -1,4 +1,4 @@
-"""What administrators do with roles: see how many have them, add, rename and delete their own."""
+"""An organisation's own roles: how many there may be, and when one can be renamed or deleted."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import RoleId, new_id
+from chalicelib.domain.notices import Event
 from chalicelib.domain.roles import Role
 from chalicelib.services.users import people, rbacs
 from chalicelib.services.users.roles import DELETED_KEY, KEY, Known, deleted, of, read
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.settings import DELETED_ROLES, Setting, as_read, value_of
 from chalicelib.tables.users import User
@@ -74,6 +76,8 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
         _store(tx, actor, known, [*known.custom.values(), role])
         rbacs.begin(tx, role.id, rbacs.of(rows))
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
+        told = notices.administrators(but=[actor.id])
+        notices.tell(tx, Event.ROLE_CREATED, to=told, actor=actor.id, name=role.name)
     audit.succeeded("roles", actor, role.id, action="Roles.created")
     return role
 
@@ -100,6 +104,9 @@ def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         _store(tx, actor, known, changed.values())
         tx.create(ActionLog.of(role_id, "Roles.updated", actor.id, actor.caller))
+        told, names = notices.administrators(but=[actor.id]), {"name": renamed.name}
+        names["before"] = role.name
+        notices.tell(tx, Event.ROLE_RENAMED, to=told, actor=actor.id, **names)
     audit.succeeded("roles", actor, renamed.id, action="Roles.updated")
     return renamed
 

@@ -1,4 +1,4 @@
-"""Roles: which there are, and that a user has one that is there.
+"""Which roles there are, and which can be given to somebody while nobody deletes them.
 
 One document holds the custom ones. Whoever gives one to somebody raises the document's row, so
 a role is deleted only if nobody was given it since it was seen that nobody has it.
@@ -61,6 +61,9 @@ class Known:
             tx.update(KEY, Setting.version.add(1), provided=as_read(self.row))
 
 
+BUILT_IN_ALONE = Known(None, {})
+
+
 def of(rows: Rows) -> Known:
     row = rows.find(Setting, ROLES)
     return Known(row, {role.id: role for role in roles_in(row)})
@@ -83,7 +86,7 @@ def read() -> Known:
 def read_for(role_id: str | None) -> Known:
     """Return the roles there are; where a built-in one is meant, only those, without a reading."""
     is_built_in = role_id is None or role_id in roles.BY_ID
-    return Known(None, {}) if is_built_in else read()
+    return BUILT_IN_ALONE if is_built_in else read()
 
 
 def _was_there(role_id: RoleId) -> bool:

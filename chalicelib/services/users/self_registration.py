@@ -10,26 +10,24 @@ from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.registration import SelfRegistrationBody
-from chalicelib.domain import audit, clock
+from chalicelib.domain import audit, clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.addresses import canonical_domain, domain_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
-from chalicelib.settings import settings
+from chalicelib.domain.notices import Event
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, timestamp_text
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
 from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of
 from chalicelib.tables.users import User
 
 INVALID = "Could not validate the self registration settings."
 KEY = Setting.named(SELF_REGISTRATION)
 """The row `of` needs, to be read together with others."""
-_CHANGED = "self-registration"
-"""The mail that tells administrators who may register from now on."""
 
 
 def of(rows: Rows) -> Setting | None:
@@ -63,7 +61,7 @@ def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.update(row, *Setting.says(value, actor.id), provided=as_read(stored))
-        _record(tx, actor, value, "updated")
+        _record(tx, actor, value, "updated", value_of(stored))
     audit.succeeded("self-registration", actor, value["id"])
     return row
 
@@ -77,7 +75,7 @@ def delete(actor: Actor, setting_id: str) -> None:
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.delete(KEY, provided=as_read(stored))
-        _record(tx, actor, value | {"allowed_domains": []}, "deleted")
+        _record(tx, actor, value | {"allowed_domains": []}, "deleted", value)
     audit.succeeded("self-registration", actor, value["id"])
 
 
@@ -88,8 +86,16 @@ def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
     return value_of(stored)
 
 
-def _record(tx: Transaction, actor: Actor, value: dict[str, Any], verb: str) -> None:
-    link = f"{settings.base_url}/app/administration/self-registration"
+def _record(
+    tx: Transaction, actor: Actor, value: dict[str, Any], verb: str, before: dict[str, Any]
+) -> None:
     domains = ", ".join(value["allowed_domains"])
-    tx.create(Mail.to(ADMINISTRATORS, _CHANGED, domains=domains, link=link))
-    tx.create(ActionLog.of(value["id"], f"SelfRegistration.{verb}", actor.id, actor.caller))
+    told = notices.administrators()
+    notices.tell(tx, Event.SELF_REGISTRATION, to=told, actor=actor.id, domains=domains)
+    log = (f"SelfRegistration.{verb}", actor.id, actor.caller)
+    changes = differences.between(_domains(before), _domains(value))
+    tx.create(ActionLog.of(value["id"], *log, changes=changes))
+
+
+def _domains(value: dict[str, Any]) -> dict[str, list[str]]:
+    return {"allowed_domains": value.get("allowed_domains", [])}

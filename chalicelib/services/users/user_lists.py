@@ -1,6 +1,6 @@
-"""The list of users, and their keys with them.
+"""Lists of users: whom somebody may see, by which filters, and with which keys.
 
-It may have thousands of rows: they stay as DynamoDB sent them.
+One may have thousands of rows: they stay as DynamoDB sent them.
 """
 
 from __future__ import annotations

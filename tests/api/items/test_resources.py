@@ -60,7 +60,7 @@ BASE = {
     "personal",
 }
 CHANGED = BASE | {
-    *("creator", "modifier", "favorite", "permission", "secrets"),
+    *("creator", "modifier", "favorite", "permission", "secrets", "tags"),
     *("user_id", "resource_id", "data"),
 }
 """Members of the answer to a creation or an update: no permissions, no resource_type."""

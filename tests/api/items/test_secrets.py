@@ -7,8 +7,8 @@ import pytest
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.readings import Reading
 from tests.support.faults.hooks import FAULTS, WRITES, Failing, Recorder
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make
@@ -62,9 +62,9 @@ def test_each_reading_is_on_record_with_the_answers_identifier(ada, store):
     responses = [ada.client.get(path(resource_id)) for _ in range(2)]
 
     assert actions(store, resource_id) == ["Resource.Secrets.read"] * 2
-    rows = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
-    assert {row.actor for row in rows} == {ada.id}
-    assert {row.time_id.split("#")[1] for row in rows} == {each.header["id"] for each in responses}
+    rows = [Reading.from_raw(row) for row in store.rows(Reading.stored_as())]
+    assert {row.user_id for row in rows} == {ada.id}
+    assert {row.request_id for row in rows} == {each.header["id"] for each in responses}
 
 
 def refused(who: Somebody, resource_id: str) -> None:

@@ -17,7 +17,7 @@ from tests.support.wire.client import Response
 from tests.support.world import groups, make, shares
 from tests.support.world.make import Somebody
 from tests.support.world.metadata import shared
-from tests.support.world.resources import delete_type, path, secrets
+from tests.support.world.resources import allow, created, delete_type, path, secrets, v5
 from tests.support.world.tags import allow_v5_tags, index, listed, rename, slugs, tag, tagged
 
 READ, UPDATE, OWNER = PermissionType
@@ -59,6 +59,19 @@ def test_a_resource_gets_tags_in_the_order_of_their_slugs(ada):
     assert ada.client.get(f"{path(resource_id)}?contain[tag]=1").body["tags"] == response.body
     assert listed(ada, resource_id) == response.body
     assert index(ada) == response.body
+
+
+def test_a_change_is_answered_with_the_tags_and_a_creation_with_none(ada, betty):
+    allow()
+    resource_id = make.resource(ada, {betty: UPDATE})
+    tags = tag(ada, resource_id, "#team", "home").body
+    tag(betty, resource_id, "#team", "hers")
+
+    assert created(ada)["tags"] == []
+    assert ada.client.put(path(resource_id), {"name": "new"}).body["tags"] == tags
+    seen_by_betty = betty.client.put(path(resource_id), {"secrets": secrets(ada, betty)}).body
+    assert [each["slug"] for each in seen_by_betty["tags"]] == ["#team", "hers"]
+    assert created(ada, v5(ada))["tags"] == []
 
 
 def test_who_sees_a_resource_sees_its_shared_tags_and_their_own(ada, betty):

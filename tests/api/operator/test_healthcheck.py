@@ -12,9 +12,11 @@ import pytest
 import requests
 
 from chalicelib.crypto import private_keys
+from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from infra.template.tables import our_tables
+from tests.support import relays
 from tests.support.faults import hooks
 from tests.support.faults.hooks import ALWAYS, Failing
 from tests.support.wire.client import Client, Response
@@ -136,7 +138,8 @@ def test_each_part_has_the_members_that_clients_ask_for(ada: Somebody) -> None:
     assert isinstance(body["smtpSettings"]["errorMessage"], str)
     assert body["core"]["info"] == {"fullBaseUrl": "https://keyhaven.test"}
     assert body["environment"]["info"]["phpVersion"].startswith("Python 3.")
-    assert body["gpg"]["info"] == {"gpgHome": "", "gpgKeyPrivate": ""}
+    own = {server_key.in_use().fingerprint: "in use"}
+    assert body["gpg"]["info"] == {"gpgHome": "", "gpgKeyPrivate": "", "keys": own}
     assert body["application"]["configPath"] == ""
 
 
@@ -144,7 +147,7 @@ def test_where_all_is_well_what_is_not_set_up_is_told_alone(ada: Somebody) -> No
     faults = {name: failed(part) for name, part in found(ada).items() if failed(part)}
 
     assert faults == {
-        "smtpSettings": {"isEnabled", "isInDb"},
+        "smtpSettings": {"isEnabled", "areEndpointsDisabled", "isInDb"},
         "application": {"hostAvailabilityCheckEnabled", "emailNotificationEnabled"},
     }
 
@@ -152,10 +155,22 @@ def test_where_all_is_well_what_is_not_set_up_is_told_alone(ada: Somebody) -> No
 def test_there_is_no_sender_of_mails(ada: Somebody) -> None:
     assert found(ada)["smtpSettings"] == {
         "isEnabled": False,
-        "areEndpointsDisabled": True,
+        "areEndpointsDisabled": False,
         "isInDb": False,
         "source": "env",
         "errorMessage": NO_SENDER,
+    }
+
+
+def test_a_mail_server_of_the_organisation_s_own_is_told_of(ada: Somebody) -> None:
+    ada.client.post("/smtp/settings.json", relays.shared().form())
+
+    assert found(ada)["smtpSettings"] == {
+        "isEnabled": True,
+        "areEndpointsDisabled": False,
+        "isInDb": True,
+        "source": "database",
+        "errorMessage": False,
     }
 
 

@@ -505,9 +505,10 @@ def test_a_group_needs_a_secret_for_each_member_and_no_other(ada, betty, carol, 
 
     assert set(ask(secrets(betty))) == {"secrets_provided"}
     assert ask(secrets(betty, betty))["1"].keys() == {"user_id"}
-    assert set(ask(secrets(betty, carol, betty))["2"]["user_id"]) == {
-        "secret_unique",
-        "secret_revision_unique",
+    second = "A secret already exists for the given user and resource."
+    assert ask(secrets(betty, carol, betty))["2"]["user_id"] == {
+        "secret_unique": second,
+        "secret_revision_unique": second,
     }
     assert set(ask(secrets(betty, carol, dave))["2"]["resource_id"]) == {"has_resource_access"}
 
@@ -526,12 +527,15 @@ def test_a_secret_for_who_is_not_there_is_refused(ada, betty, refused):
     resource_id = make.resource(ada)
     gone = make.user("carol")
     people.delete(gone)
-    for user_id, broken in ((new_id(), "user_exists"), (gone.id, "user_is_not_soft_deleted")):
+    unknown = {"user_exists", "user_is_not_soft_deleted"}
+    for user_id, broken in ((new_id(), unknown), (gone.id, {"user_is_not_soft_deleted"})):
         sent = [{"user_id": user_id, "data": PGP}]
         response = refused(lambda sent=sent: share(ada, resource_id, [add(betty)], sent))
         wrong = wrong_set(response)["0"]
-        assert set(wrong["user_id"]) == {broken}
-        assert set(wrong["resource_id"]) == {"has_resource_access"}
+        assert wrong == {
+            "user_id": dict.fromkeys(broken, "The user does not exist."),
+            "resource_id": {"has_resource_access": "Access denied."},
+        }
 
 
 @pytest.mark.parametrize(

@@ -166,7 +166,7 @@ def test_an_expiry_is_an_integer(api: Client, claims: dict[str, Any], value: Any
 def test_a_token_ends_at_its_expiry_but_for_the_clocks_difference(
     api: Client, claims: dict[str, Any], time: Time
 ) -> None:
-    """AU25"""
+    """AU25, FT17"""
     token = token_of(claims)
     time.pass_by(seconds=304)
     assert ask(api, token).status == 200

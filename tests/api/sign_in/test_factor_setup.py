@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib.tables.outbox import Mail
 from chalicelib.tables.users import User
-from chalicelib.views.mails import render
 from tests.conftest import Time
 from tests.support.environment import BASE_URL
+from tests.support.storage import Storage
 from tests.support.world import people, second_factors
 from tests.support.world.make import Somebody
+from tests.support.world.posted import Posted, posted
 from tests.support.world.second_factors import COOKIE, SETUP, VERIFY, App
 
 SECRET = base64.b32encode(b"sixteen bytes and more").decode().rstrip("=")
@@ -33,9 +33,8 @@ def reset_of(who: Somebody) -> str:
     return f"/mfa/setup/{who.id}.json"
 
 
-def mails_to(who: Somebody) -> list[Any]:
-    rows = [mail for mail in Mail.scan() if mail.recipient == who.user.username]
-    return [render(mail.template, mail.params.as_dict()) for mail in rows]
+def mails_to(who: Somebody, store: Storage) -> list[Posted]:
+    return [mail for mail in posted(store) if mail.address == who.user.username]
 
 
 def test_nothing_is_set_up_that_the_organisation_does_not_allow(betty: Somebody) -> None:
@@ -139,7 +138,7 @@ def test_what_sets_up_no_app_is_refused(
 
 
 @pytest.mark.usefixtures("allowed")
-def test_an_app_is_removed_by_its_user(betty: Somebody) -> None:
+def test_an_app_is_removed_by_its_user(store: Storage, betty: Somebody) -> None:
     nothing = betty.client.delete(SETUP)
     message = "No configuration found for this provider. Nothing to delete."
     assert (nothing.status, nothing.message) == (200, message)
@@ -150,14 +149,14 @@ def test_an_app_is_removed_by_its_user(betty: Somebody) -> None:
     assert (removed.status, removed.message) == (200, "The configuration was deleted.")
     row = User.get(betty.id)
     assert (row.totp, row.totp_verified, row.totp_step) == (None, None, None)
-    [mail] = mails_to(betty)
+    [mail] = mails_to(betty, store)
     assert mail.subject == "Your multi-factor authentication settings were reset by you."
     assert betty.client.get(VERIFY).status == 400
 
 
 @pytest.mark.usefixtures("allowed")
 def test_who_lost_their_app_is_let_in_again_by_an_administrator(
-    ada: Somebody, betty: Somebody
+    store: Storage, ada: Somebody, betty: Somebody
 ) -> None:
     second_factors.set_up(betty.client)
     assert betty.client.get("/users/me.json").status == 302
@@ -165,22 +164,22 @@ def test_who_lost_their_app_is_let_in_again_by_an_administrator(
     message = "The multi-factor authentication settings for the user were deleted."
     assert (response.status, response.message, response.body) == (200, message, None)
     assert betty.client.get("/users/me.json").status == 200
-    [mail] = mails_to(betty)
+    [mail] = mails_to(betty, store)
     subject = "Your multi-factor authentication settings were reset by an administrator."
     assert mail.subject == subject
     assert subject.rstrip(".")[1:] in mail.text.replace("\n", " ")
     again = ada.client.delete(reset_of(betty))
     message = "No multi-factor authentication settings defined for the user."
     assert (again.status, again.message) == (200, message)
-    assert len(mails_to(betty)) == 1
+    assert mails_to(betty, store) == []
 
 
 @pytest.mark.usefixtures("allowed")
-def test_a_reset_by_oneself_says_so(betty: Somebody) -> None:
+def test_a_reset_by_oneself_says_so(store: Storage, betty: Somebody) -> None:
     response = second_factors.confirmed(betty.client, second_factors.offered(betty.client))
     betty.client.cookies[COOKIE] = second_factors.cookie_of(response)
     assert betty.client.delete(reset_of(betty)).status == 200
-    [mail] = mails_to(betty)
+    [mail] = mails_to(betty, store)
     assert mail.subject.endswith("reset by you.")
 
 

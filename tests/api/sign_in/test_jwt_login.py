@@ -17,7 +17,7 @@ from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
-from tests.support.world import make
+from tests.support.world import make, posted
 from tests.support.world.keys import KEYS, challenge, open_sealed
 from tests.support.world.make import Somebody
 
@@ -76,15 +76,23 @@ def test_the_answer_is_for_the_user_alone_and_signed_by_the_server(
         open_sealed(response.body["challenge"], KEYS["carol"].private, SERVER.public)
 
 
-def test_a_challenge_opens_one_session(
-    api: Client, betty: Somebody, time: Time, digest: Callable[[], str]
+def test_a_challenge_opens_one_session_and_its_replay_is_told_of(
+    api: Client,
+    ada: Somebody,
+    betty: Somebody,
+    time: Time,
+    store: Storage,
+    digest: Callable[[], str],
 ) -> None:
     """AU01"""
+    assert ada.user.is_admin
     armored = challenge(json.dumps(claims(time)), betty.key.private, SERVER.public)
     body = {"user_id": betty.id, "challenge": armored}
 
     assert api.post(LOGIN, body).status == 200
-    before = digest()
+    assert_refused(api.post(LOGIN, body))
+    assert posted.told(store) == [("ada", "sign-in-refused-of-user"), ("betty", "sign-in-refused")]
+    before = digest()  # and once within the hour
     assert_refused(api.post(LOGIN, body))
     assert digest() == before
 

@@ -9,8 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from chalicelib.domain import warm
-from chalicelib.services.operator import signing_keys
-from chalicelib.services.operator.server_key import server_key
+from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.settings import settings
 from tests.api.sign_in.test_jwt_login import claims, log_in, opened
 from tests.conftest import Time
@@ -22,7 +21,7 @@ from tests.support.world.make import Somebody
 def out_of_reach(betty: Somebody) -> Iterator[None]:
     """The folder of the keys is not where it was, as a store that does not answer."""
     assert settings.key_folder is not None
-    elsewhere = settings.key_folder.with_name("elsewhere")
+    elsewhere = settings.key_folder.with_name(f"{settings.key_folder.name}-elsewhere")
     settings.key_folder.rename(elsewhere)
     yield
     assert not settings.key_folder.exists(), "a key was made"

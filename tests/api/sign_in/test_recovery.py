@@ -233,13 +233,15 @@ def test_who_has_lost_the_key_aborts(api, betty_again, method):
     assert (response.status, response.message, response.body) == (200, ABORTED, None)
 
 
-def test_a_recovery_spends_its_link_and_forgets_devices_and_nothing_else(api, betty_again, store):
+def test_a_recovery_spends_its_link_forgets_devices_and_is_told_and_does_nothing_else(
+    api, betty_again, store
+):
     user, key = people.stored(betty_again.id).to_simple_dict(), betty_again.who.key.public
     before = people.counts(store)
 
     complete(api, betty_again.id, betty_again.token, key)
 
-    assert people.counts(store) == before
+    assert people.counts(store) == before | {"outbox": before["outbox"] + 2}
     assert people.stored(betty_again.id).to_simple_dict() == user | {"second_factor_epoch": 1}
     start = api.get(f"/setup/recover/start/{betty_again.id}/{betty_again.token}.json")
     for response in (

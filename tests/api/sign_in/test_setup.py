@@ -198,6 +198,7 @@ def test_a_setup_writes_key_claim_and_log_and_spends_the_link(api, dave, store):
         "gpgkeys": 1,
         "claims": 1,
         "action_logs": 1,
+        "outbox": 1,
     }
     row = stored(dave.id)
     assert (row.active, row.modified) == (True, START)

@@ -86,7 +86,7 @@ def test_providers_that_the_server_does_not_have_are_refused(
 )
 def test_settings_say_something(ada: Somebody, body: Any, message: str) -> None:
     response = ada.client.post(SETTINGS, body)
-    assert (response.status, response.message) == (400, message)
+    assert (response.status, response.message, response.body) == (400, message, None)
 
 
 def test_the_organisations_providers_are_for_administrators(betty: Somebody) -> None:

@@ -14,14 +14,21 @@ from tests.support.wire.served import OUTPUT
 
 @pytest.fixture(autouse=True)
 def _nothing_is_refused(team: Team) -> Iterator[None]:
-    """But for what is asked while nobody is signed in, or before somebody has given a code."""
+    """But for what is asked while nobody is signed in, or before somebody has given a code.
+
+    On a slow machine the extension saves a user's session keys twice at once; it knows that one of
+    the two is outdated then, and goes on.
+    """
     yield
     lines = (team.folder / OUTPUT).read_text().splitlines()
     requests = [json.loads(line) for line in lines if line.startswith('{"')]
     answers = {(each["action"], each["status"]) for each in requests if "status" in each}
     assert len(answers) > 10
     refused = {(action, status) for action, status in answers if status >= 400 and status != 401}
-    assert refused <= {("MfaVerifyAjaxError.get", 403)}
+    assert refused <= {
+        ("MfaVerifyAjaxError.get", 403),
+        ("MetadataSessionKeyUpdate.update", 409),
+    }
 
 
 def test_a_password_is_created_shown_and_edited(ada: Person) -> None:

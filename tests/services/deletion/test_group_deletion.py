@@ -43,14 +43,15 @@ def test_a_deletion_writes_the_group_its_members_its_items_and_its_record(
 
     assert delete(ada, team).status == 200
 
+    # Of claims that of the name goes, and who had it is noted.
     after = people.counts(store)
     changed = {name: after.get(name, 0) - before.get(name, 0) for name in {*before, *after}}
     assert {name: count for name, count in changed.items() if count} == {
         "memberships": -2,
         "group_items": -2,
         "holdings": -4,
-        "claims": -1,
         "action_logs": 1,
+        "outbox": 1,
     }
     assert actions(store, team.id) == ["Groups.deleted"]
     check_invariants(store)

@@ -71,6 +71,7 @@ def test_a_creation_writes_the_group_its_members_its_claim_and_its_record(ada, b
         "memberships": 2,
         "claims": 1,
         "action_logs": 1,
+        "outbox": 1,
     }
     assert people.stored(betty.id).groups[group["id"]].is_admin
     assert not people.stored(carol.id).groups[group["id"]].is_admin

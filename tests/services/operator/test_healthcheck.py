@@ -13,8 +13,8 @@ import pytest
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain.armor import PRIVATE_KEY, Packet, Tag, read_block, read_packets
+from chalicelib.services.operator import server_key
 from chalicelib.services.operator.healthcheck import KeyHealth, key_health
-from chalicelib.services.operator.server_key import server_key
 from chalicelib.settings import settings
 from tests.conftest import Time
 from tests.crypto import forge
@@ -129,7 +129,7 @@ def test_what_is_no_key_that_works_is_found_out(
 
 
 def test_a_key_that_is_gone_is_not_readable_whatever_copy_is_kept(key_file: Path) -> None:
-    server_key.get()
+    server_key.in_use()
     key_file.unlink()
 
     assert key_health() == UNREADABLE

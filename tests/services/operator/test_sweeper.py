@@ -122,7 +122,8 @@ def left_behind(who: Somebody, content: bytes | None = None) -> AvatarId:
 
 
 def accidents(caplog: pytest.LogCaptureFixture) -> list[Any]:
-    lines = [json.loads(record.getMessage()) for record in caplog.records]
+    ours = [record for record in caplog.records if record.name == "keyhaven"]
+    lines = [json.loads(record.getMessage()) for record in ours]
     return [line for line in lines if line["event"] == "accident"]
 
 

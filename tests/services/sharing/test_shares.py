@@ -83,12 +83,15 @@ def test_a_share_writes_the_resource_its_holdings_and_its_record(ada, betty, sto
         **dict.fromkeys(after, 0),
         "holdings": 1,
         "action_logs": 1,
+        "outbox": 1,
     }
     assert stored(resource_id).version == version + 1
 
 
 def test_a_share_with_ten_users_takes_four_steps(ada, warm, store):
-    """And writes a row for each, the resource and the record; each user's row is checked."""
+    """And writes a row for each, the resource, the record and whom to tell; each user's row is
+    checked.
+    """
     crowd = make.crowd(10)
     resource_id = make.resource(ada)
     rows, sent = [add(who) for who in crowd], secrets(*crowd)
@@ -98,7 +101,7 @@ def test_a_share_with_ten_users_takes_four_steps(ada, warm, store):
 
     assert seen.steps == 4
     [tx] = [call for call in seen.calls if call.operation == "TransactWriteItems"]
-    assert tx.rows == 10 + 2 + 10
+    assert tx.rows == 10 + 3 + 10
     check_invariants(store)
 
 
@@ -340,6 +343,7 @@ def test_a_deletion_that_is_refused_after_it_began_leaves_nothing(ada, betty, di
 
 
 def test_a_deletion_that_was_left_after_it_began_is_swept(ada, betty, digest, time):
+    sweeper.sweep()
     before = digest()
     left_begun(User.get(betty.id))
     time.pass_by(minutes=10)

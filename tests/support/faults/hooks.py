@@ -388,8 +388,11 @@ class StaleRead(BaseException):
     """Not an `Exception`, so that no handler takes it for an accident of the request."""
 
 
-LOCATING: frozenset[str] = frozenset({"by-type"})
+LOCATING: frozenset[str] = frozenset({"by-type", "by-expiry"})
 """Global indexes that only say where rows lie, which are then read themselves."""
+
+SHOWN_AS_OF_LATE: frozenset[str] = frozenset({"by-month"})
+"""Global indexes that are shown to people, and from which nothing is decided."""
 
 
 def only_consistent_reads(operation: str, parameters: Json, send: Send) -> Json:
@@ -406,6 +409,5 @@ def _is_consistent(operation: str, parameters: Json) -> bool:
     if operation == "BatchGetItem":
         return all(wanted.get("ConsistentRead") for wanted in parameters["RequestItems"].values())
     counts = parameters.get("Select") == "COUNT" and "IndexName" in parameters
-    return (
-        counts or parameters.get("IndexName") in LOCATING or parameters.get("ConsistentRead", False)
-    )
+    by_index = parameters.get("IndexName") in LOCATING | SHOWN_AS_OF_LATE
+    return counts or by_index or parameters.get("ConsistentRead", False)

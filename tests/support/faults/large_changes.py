@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.tables.holdings import Holding
+from chalicelib.tables.resources import Resource
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, marking, removing, renaming
 from tests.support.wire.client import Client
-from tests.support.world import departures, folders, groups, make
+from tests.support.world import departures, expiry, folders, groups, make
 from tests.support.world.folders import taking
 from tests.support.world.make import Somebody, Team
 from tests.support.world.resources import PGP, path
@@ -157,6 +158,12 @@ def _folder_goes(of: Tenant) -> Ask:
     return lambda: of.betty.client.delete(f"/folders/{of.home}.json?cascade=1")
 
 
+def _items_expire(of: Tenant) -> Ask:
+    held = Resource.batch_get([row["item_id"]["S"] for row in Holding.outlines(of.frances.id)])
+    hers = sorted(row.id for row in held if of.frances.id in row.permissions)
+    return lambda: expiry.marked(of.frances, *hers)
+
+
 def _item_goes(of: Tenant) -> Ask:
     return deleting(of.betty, of.two)
 
@@ -166,6 +173,7 @@ _BY_SIZE: dict[int, dict[str, Change]] = {
         "the team is deleted": _group_goes,
         "a user with many items is deleted": _user_goes,
         "all but its manager leave the team": _team_leaves,
+        "many items are marked as expired": _items_expire,
     },
     MANY: {
         "the large team is deleted": _group_goes,

@@ -26,6 +26,7 @@ Ask = Callable[[], Response]
 Statuses = tuple[int, ...]
 
 _REFUSALS = frozenset({400, 403, 404})
+_DONE = range(200, 300)
 _CONFLICT = 409
 """For who is interrupted again and again."""
 
@@ -135,7 +136,7 @@ def _other_orders(ended: Callable[[Race], object], count: int) -> Iterator[list[
 
 
 def _done(statuses: Statuses) -> list[bool]:
-    return [status == 200 for status in statuses]
+    return [status in _DONE for status in statuses]
 
 
 class _Outlines(Outlines):

@@ -54,32 +54,37 @@ class Outcome:
         return self.value
 
 
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """One decision of a schedule: who could go on, and who did."""
-
-    able: tuple[int, ...]
-    taken: int
-
-
 class Died(BaseException):
     """A handler goes no further: not an `Exception`, so that nobody answers for it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Waiting:
     """The storage call that a handler makes when it has the turn."""
 
     operation: str
     parameters: Json
+    is_refused: bool = False
+    """Whether it was made and has changed nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One decision of a schedule: who could go on, and who did, with which call."""
+
+    able: tuple[int, ...]
+    taken: int
+    call: Waiting
 
 
 class _Runner:
     """One handler in its thread; it runs only between `resume` and its next storage call."""
 
-    def __init__(self, handler: Handler) -> None:
+    def __init__(self, handler: Handler, number: int) -> None:
+        self.number = number
         self.outcome = Outcome()
         self.calls = 0
+        self.pauses = 0
         self.done = False
         self.waiting: Waiting | None = None
         self._is_dead = False
@@ -130,9 +135,29 @@ _running: ContextVar[_Runner | None] = ContextVar("_running", default=None)
 
 def _hand_over(operation: str, parameters: Json, send: Send) -> Json:
     runner = _running.get()
-    if runner is not None:
-        runner.pause(Waiting(operation, parameters))
-    return send()
+    if runner is None:
+        return send()
+    waiting = Waiting(operation, parameters)
+    runner.pause(waiting)
+    try:
+        return send()
+    except BaseException:
+        waiting.is_refused = True
+        raise
+
+
+def pause_at_most(times: Sequence[int]) -> Callable[[float], None]:
+    """A pause for `pace.set_sources`: each handler makes so many, and dies instead of one more."""
+
+    def pause(_seconds: float) -> None:
+        runner = _running.get()
+        if runner is None:
+            return
+        runner.pauses += 1
+        if runner.pauses > times[runner.number]:
+            raise Died
+
+    return pause
 
 
 Choose = Callable[[tuple[int, ...], int | None], int]
@@ -152,7 +177,7 @@ class Turns:
 
     def __enter__(self) -> Self:
         connection.hooks.insert(0, _hand_over)
-        self._runners = [_Runner(handler) for handler in self._handlers]
+        self._runners = [_Runner(each, number) for number, each in enumerate(self._handlers)]
         for runner in self._runners:
             runner.resume()
         return self
@@ -188,6 +213,8 @@ class Race:
     choose: Choose
     turns: list[Turn] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
+    waiting: list[Waiting | None] = field(default_factory=list)
+    """What each makes next, while it is chosen who goes on."""
 
     def run(self, *handlers: Handler) -> list[Outcome]:
         """Run the handlers in the turns of this schedule; return what became of each."""
@@ -195,7 +222,7 @@ class Race:
         # The innermost hook: what others do around a call happens when the turn is over.
         connection.hooks.insert(0, _hand_over)
         try:
-            runners = [_Runner(handler) for handler in handlers]
+            runners = [_Runner(each, number) for number, each in enumerate(handlers)]
             self._take_turns(runners)
         finally:
             connection.hooks.remove(_hand_over)
@@ -208,8 +235,11 @@ class Race:
             runner.resume()
         last: int | None = None
         while able := tuple(n for n, runner in enumerate(runners) if not runner.done):
+            self.waiting = [runner.waiting for runner in runners]
             last = self.choose(able, last)
-            self.turns.append(Turn(able, last))
+            call = self.waiting[last]
+            assert call is not None
+            self.turns.append(Turn(able, last, call))
             runners[last].resume()
         for runner in runners:
             runner.join()

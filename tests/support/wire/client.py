@@ -13,6 +13,7 @@ from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context
 from infra.local_server.routes import Routes
 from tests.support.faults.rights import rights_of
+from tests.support.leaks import watch
 
 ROUTES = Routes(app.routes)
 
@@ -94,9 +95,14 @@ class Client:
             body,
             ROUTES,
         )
+        watch.keep_request(sent, body.decode(errors="replace"), event["pathParameters"])
         with rights_of(event["resource"], method):
             status, raw_headers, content = http_of(app(event, Context("test")))
-        return Response(status, [(n.decode(), v.decode()) for n, v in raw_headers], content)
+        response = Response(status, [(n.decode(), v.decode()) for n, v in raw_headers], content)
+        watch.keep_answer(response.set_cookies, content.decode(errors="replace"))
+        watch.answered(status, response.raw_headers, content.decode(errors="replace"))
+        watch.search_if_long()
+        return response
 
     def _headers(self, headers: Mapping[str, str], cookies: Mapping[str, str]) -> dict[str, str]:
         made = {} if self.token is None else {"authorization": f"Bearer {self.token}"}

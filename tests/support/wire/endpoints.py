@@ -14,7 +14,7 @@ from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
 from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
 from tests.support.wire.client import Client, Response
-from tests.support.world import make, mobile
+from tests.support.world import expiry, make, mobile, scim
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 
@@ -44,8 +44,12 @@ def has_body(route: Route) -> bool:
 
 
 def has_id(route: Route) -> bool:
-    """Whether the path names things; of avatars, and by the old search, any may be asked for."""
-    return bool(route.path_names) and route.group != "avatars" and "search" not in route.path
+    """Whether the path names things; of avatars, and by the old search, any may be asked for.
+
+    A report is asked for by its name.
+    """
+    is_free = "search" in route.path or route.path.startswith("/reports/")
+    return bool(route.path_names) and route.group != "avatars" and not is_free
 
 
 def path_of(route: Route, ids: Mapping[str, str] | None = None) -> str:
@@ -68,6 +72,7 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "gpgkey_id": ada.gpgkey_id,
         "resource_type_id": resource_types.DEFAULT.id,
         "setting_id": ada.client.put("/self-registration/settings.json", opened).body["id"],
+        "expiry_setting_id": expiry.turned_on(ada)["id"],
         "resource_id": resource_id,
         "folder_id": ada.client.post("/folders.json", {"name": "work"}).body["id"],
         "model": "resource",
@@ -76,8 +81,10 @@ def things_of(ada: Somebody) -> dict[str, str]:
         "comment_id": _comment(ada, resource_id),
         "session_key_id": _session_key(ada),
         "tag_or_resource_id": resource_id,
-        "group": _group(ada),
+        "group": _group(ada, "team"),
+        "group_id": _group(ada, "squad"),
         "role_id": make.role(ada),
+        "scim_setting_id": scim.settled(ada),
         **_transfer(ada),
     }
 
@@ -97,8 +104,8 @@ def _session_key(who: Somebody) -> str:
     return str(who.client.post("/metadata/session-keys.json", sent).body["id"])
 
 
-def _group(who: Somebody) -> str:
-    sent = {"name": "team", "groups_users": [{"user_id": who.id, "is_admin": True}]}
+def _group(who: Somebody, name: str) -> str:
+    sent = {"name": name, "groups_users": [{"user_id": who.id, "is_admin": True}]}
     return str(who.client.post("/groups.json", sent).body["id"])
 
 

@@ -15,7 +15,7 @@ from uuid import UUID, uuid4
 
 import requests
 
-from tests.support.wire.served import PATIENCE, Visitor
+from tests.support.wire.served import PATIENCE, Visitor, hear
 from tests.support.world.keys import Key, challenge, open_sealed
 
 FACTOR = "passbolt_mfa"
@@ -171,6 +171,8 @@ class Phone:
         headers = {"Authorization": f"Bearer {access_token}"} if access_token else {}
         if self.factor:
             headers["Cookie"] = f"{FACTOR}={self.factor}"
-        return requests.request(
+        response = requests.request(
             method, self.url + path, json=sent, headers=headers, timeout=PATIENCE
         )
+        hear(response)
+        return response

@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email import message_from_bytes, policy
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
 
 import requests
 
+from tests.support.leaks import watch
 from tests.support.wire.handshake import LOGIN, TOKEN, VERIFY, open_token
 from tests.support.world.keys import KEYS, Key
 
@@ -24,6 +26,7 @@ OUTPUT = "output.txt"
 MODULE = "infra.local_server"
 PATIENCE = 60
 """Seconds the process may take to serve; it needs one, on a machine with nothing else to do."""
+_LINK = re.compile(r"http://\S+/setup/(recover/)?start/\S+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +53,9 @@ class Visitor(requests.Session):
 
     def request(self, method: str, url: str, *args: Any, **options: Any) -> requests.Response:
         options = {"timeout": PATIENCE, **options}
-        return super().request(method, f"{self.url}{url}", *args, **options)
+        response = super().request(method, f"{self.url}{url}", *args, **options)
+        hear(response)
+        return response
 
     def body(self, method: str, path: str, sent: Any = None) -> Any:
         """The body of the answer to what must succeed."""
@@ -104,13 +109,46 @@ def running(
     finally:
         process.terminate()
         process.wait(PATIENCE)
+        _hear_all(folder)
+
+
+def hear(response: requests.Response) -> None:
+    """Keep what a request and its answer hold that is secret, and hear what was refused."""
+    for each in (*response.history, response):
+        sent = each.request
+        body = sent.body or ""
+        text = body.decode(errors="replace") if isinstance(body, bytes) else str(body)
+        watch.keep_request(dict(sent.headers), text)
+        watch.keep_answer(_cookies(each), each.text)
+        watch.answered(each.status_code, each.headers.items(), each.text)
+
+
+def _cookies(response: requests.Response) -> list[str]:
+    return [f"{each.name}={each.value}" for each in response.cookies]
+
+
+def _hear_all(folder: Path) -> None:
+    """Hear what a process has written to the screen, and its mails.
+
+    Links stand on the screen as well, as README.md says: there may be nobody who reads the mail.
+    """
+    for file in sorted((folder / "data" / "mail").glob("*.eml")):
+        mail = message_from_bytes(file.read_bytes(), policy=policy.default)
+        watch.said("a mail of a served process", _LINK.sub("", _text_of(mail)))
+    screen = (folder / OUTPUT).read_text(errors="replace")
+    watch.said("the screen of a served process", _LINK.sub("", screen))
 
 
 def mail_to(address: str, folder: Path) -> str:
     """What the last mail to somebody says, of a service in `folder`."""
     files = sorted((folder / "data" / "mail").glob("*.eml"), reverse=True)
     mails = (message_from_bytes(file.read_bytes(), policy=policy.default) for file in files)
-    return next(mail.get_content() for mail in mails if mail["To"] == address)
+    return next(_text_of(mail) for mail in mails if mail["To"] == address)
+
+
+def _text_of(mail: EmailMessage) -> str:
+    text = mail.get_body(("plain",))
+    return str(text.get_content()) if text else ""
 
 
 def _environment(folder: Path, dialect: str) -> dict[str, str]:
@@ -158,7 +196,7 @@ def _said(process: subprocess.Popen[bytes], output: Path) -> str:
 
 
 def link_in(said: str) -> str:
-    link = re.search(r"http://\S+/setup/(recover/)?start/\S+", said)
+    link = _LINK.search(said)
     assert link is not None, said
     return link[0]
 

@@ -15,14 +15,19 @@ from uuid import uuid4
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.scim import words as scim_words
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import logins
+from tests.support import relays
+from tests.support.company import settings as directory
+from tests.support.company import shared
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import (
+    expiry,
     folders,
     groups,
     make,
@@ -31,6 +36,7 @@ from tests.support.world import (
     people,
     rbacs,
     resources,
+    scim,
     second_factors,
     session_keys,
     shares,
@@ -288,6 +294,108 @@ def settle_registration(tenant, name):
     return sent(tenant.ada.client, name, {"setting_id": people.let_in(tenant.ada)}, body)
 
 
+@of("GET /settings/emails/notifications.json", "POST /settings/emails/notifications.json")
+def settle_mails(tenant, name):
+    return sent(tenant.ada.client, name, body={"send_comment_add": False})
+
+
+BELOW = "/scim/v2/{setting_id}"
+"""What a directory asks for."""
+
+
+@of(
+    f"GET {BELOW}/Users",
+    f"GET {BELOW}/Users?filter=userName+eq+%22dora%22",
+    f"POST {BELOW}/Users/.search",
+    f"POST {BELOW}/Users",
+    f"GET {BELOW}/Groups",
+    f"POST {BELOW}/Groups",
+    f"POST {BELOW}/Groups/.search",
+    f"POST {BELOW}/.search",
+    f"GET {BELOW}/ServiceProviderConfig",
+    f"GET {BELOW}/ResourceTypes",
+    f"GET {BELOW}/ResourceTypes/{{resource_type}}",
+    f"GET {BELOW}/Schemas",
+    f"GET {BELOW}/Schemas/{{schema}}",
+)
+def provision(tenant, name):
+    """By a directory that provisions a person and a group already."""
+    directory = scim.directory(tenant.ada)
+    directory.made("dora")
+    directory.grouped("crew", tenant.betty.id)
+    ids = {
+        "setting_id": scim.SETTING_ID,
+        "resource_type": "User",
+        "schema": scim_words.USER,
+    }
+    body = {"Users": scim.person("edgar"), "Groups": scim.team("team", tenant.betty.id)}
+    search = {"schemas": [scim_words.SEARCH]}
+    return sent(directory, name, ids, body.get(name.rpartition("/")[2], search))
+
+
+@of(
+    f"GET {BELOW}/Users/{{user}}",
+    f"PUT {BELOW}/Users/{{user}}",
+    f"PATCH {BELOW}/Users/{{user}}",
+    f"DELETE {BELOW}/Users/{{user}}",
+)
+def provision_a_person(tenant, name):
+    directory = scim.directory(tenant.ada)
+    ids = {"setting_id": scim.SETTING_ID, "user": directory.made("dora")["id"]}
+    off = {"schemas": [scim_words.PATCH], "Operations": [scim.replace("active", value=False)]}
+    body = {"PUT": scim.person("dory", emails=[]), "PATCH": off}
+    return sent(directory, name, ids, body.get(name.split()[0]))
+
+
+@of(
+    f"GET {BELOW}/Groups/{{group}}",
+    f"PUT {BELOW}/Groups/{{group}}",
+    f"PATCH {BELOW}/Groups/{{group}}",
+    f"DELETE {BELOW}/Groups/{{group}}",
+)
+def provision_a_group(tenant, name):
+    directory = scim.directory(tenant.ada)
+    ids = {"setting_id": scim.SETTING_ID, "group": directory.grouped("crew")["id"]}
+    join = scim.add("members", [{"value": tenant.betty.id}])
+    body = {
+        "PUT": scim.team("team", tenant.betty.id),
+        "PATCH": {"schemas": [scim_words.PATCH], "Operations": [join]},
+    }
+    return sent(directory, name, ids, body.get(name.split()[0]))
+
+
+@of("POST /scim/settings.json")
+def let_a_directory_in(tenant, name):
+    return sent(tenant.ada.client, name, body=scim.settings_body(tenant.ada.id))
+
+
+@of(
+    "GET /scim/settings.json",
+    *both("/scim/settings/{scim_setting_id}.json"),
+    "DELETE /scim/settings/{scim_setting_id}.json",
+)
+def settle_provisioning(tenant, name):
+    body = {"scim_user_id": tenant.ada.id, "secret_token": scim.OTHER_TOKEN}
+    ids = {"scim_setting_id": scim.settled(tenant.ada)}
+    return sent(tenant.ada.client, name, ids, None if name.startswith("GET") else body)
+
+
+@of(
+    "GET /password-expiry/settings.json",
+    "DELETE /password-expiry/settings/{expiry_setting_id}.json",
+    *both("/password-expiry/settings.json"),
+)
+def settle_expiry(tenant, name):
+    setting = expiry.turned_on(tenant.ada)
+    return sent(tenant.ada.client, name, {"expiry_setting_id": setting["id"]}, expiry.SETTINGS)
+
+
+@of("POST /password-expiry/resources.json")
+def mark_as_expired(tenant, name):
+    body = [{"id": tenant.resource, "expired": "2026-11-21T12:00:00Z"}]
+    return sent(tenant.ada.client, name, body=body)
+
+
 @of(*both("/secret-revisions/settings.json"))
 def keep_one_revision(tenant, name):
     body = {"max_revisions": 1, "allow_sharing_revisions": False}
@@ -303,6 +411,56 @@ def keep_one_revision(tenant, name):
 def settle_second_factors(tenant, name):
     policies = {"policy": "opt-in", "remember_me_for_a_month": False}
     return sent(tenant.ada.client, name, body={"providers": ["totp"], **policies})
+
+
+@of(
+    "GET /directorysync/settings.json",
+    "DELETE /directorysync/settings.json",
+    *both("/directorysync/settings.json"),
+    *both("/directorysync/settings/test.json"),
+)
+def settle_directory(tenant, name):
+    company = shared.company()
+    if name.startswith(("GET", "DELETE")):
+        directory.saved(tenant.ada, company)
+    return sent(tenant.ada.client, name, body=directory.form(tenant.ada, company))
+
+
+@of(
+    "GET /smtp/settings.json",
+    "POST /smtp/settings.json",
+    "POST /smtp/email.json",
+    "DELETE /smtp/settings.json",
+)
+def name_a_mail_server(tenant, name):
+    form = relays.shared().form()
+    if name.startswith(("GET", "DELETE")):
+        tenant.ada.client.post("/smtp/settings.json", form)
+        form = None
+    elif name.endswith("/email.json"):
+        form["email_test_to"] = "dave@example.com"
+    return sent(tenant.ada.client, name, body=form)
+
+
+@of("GET /directorysync/synchronize/dry-run.json", "POST /directorysync/synchronize.json")
+def synchronise(tenant, name):
+    """With a directory that has somebody, and a group of theirs."""
+    directory.saved(tenant.ada, shared.staffed())
+    return sent(tenant.ada.client, name, body={} if name.startswith("POST") else None)
+
+
+@of(
+    "GET /directorysync/ignore/{model}/{subject}.json",
+    "POST /directorysync/ignore/{model}/{subject}.json",
+    "DELETE /directorysync/ignore/{model}/{subject}.json",
+    "POST /directorysync/ignore/toggle/{model}/{subject}.json",
+)
+def leave_alone(tenant, name):
+    directory.saved(tenant.ada, shared.company())
+    ids = {"model": "users", "subject": tenant.betty.id}
+    if name.startswith(("GET", "DELETE")):
+        tenant.ada.client.post(f"/directorysync/ignore/users/{tenant.betty.id}.json")
+    return sent(tenant.ada.client, name, ids)
 
 
 @of("GET /mfa/setup/totp.json", "POST /mfa/setup/totp.json", "GET /mfa/setup/select.json")
@@ -328,9 +486,42 @@ LEADS_ON = tuple(f"{each} /mfa/verify/error.json" for each in ("GET", "POST", "P
 """They change nothing and say 403 by whichever method: what clients are led to who lack a code."""
 
 
+REPORTS = ("GET /reports/{slug}.json", "GET /reports/{slug}/{argument}.json")
+"""There are none, which is said of each."""
+
+
 def is_done(name: str, status: int) -> bool:
     """Whether this is what a valid request is answered that nothing disturbs."""
-    return status == 403 if name in LEADS_ON else status in (200, 301)
+    if name in REPORTS:
+        return status == 400
+    return status == 403 if name in LEADS_ON else status in (200, 201, 204, 301)
+
+
+@of(*REPORTS)
+def ask_for_a_report(tenant, name):
+    return sent(tenant.ada.client, name, {"slug": "mfa", "argument": "all"})
+
+
+@of("GET /actionlog/logs.json?contain[user]=1", "GET /actionlog/logs.json")
+def ask_for_the_log_of_the_service(tenant, name):
+    return sent(tenant.ada.client, name)
+
+
+@of("GET /actionlog/resource/{resource_id}.json", "GET /actionlog/user/{user_id}.json")
+def ask_for_the_log(tenant, name):
+    ids = {"resource_id": tenant.resource, "user_id": tenant.betty.id}
+    return sent(tenant.ada.client, name, ids)
+
+
+@of("GET /actionlog/folder/{folder_id}.json")
+def ask_for_the_log_of_a_folder(tenant, name):
+    return sent(tenant.ada.client, name, {"folder_id": folders.like(tenant.resource)})
+
+
+@of("GET /actionlog/group/{group_id}.json")
+def ask_for_the_log_of_a_group(tenant, name):
+    team = tenant.team or make.group(tenant.ada, tenant.betty)
+    return sent(tenant.ada.client, name, {"group_id": team.id})
 
 
 @of(
@@ -629,6 +820,19 @@ def delete_group(tenant, name):
 
 
 WRITES_ON_GET = ("GET /auth/logout.json", "GET /secrets/resource/{resource_id}.json")
+
+
+IN_STEPS = {"POST /directorysync/synchronize.json"}
+"""Each person and group is a change of its own: it is done in part, and what is left is told."""
+
+
+def requests_at_once() -> list[str]:
+    """The names of the requests that are done as a whole or not at all."""
+    return sorted(REQUESTS.keys() - IN_STEPS)
+
+
+def changes_at_once() -> list[str]:
+    return sorted(set(changes()) - IN_STEPS)
 
 
 def changes() -> list[str]:

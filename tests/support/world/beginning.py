@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from chalicelib.objects.avatars import AVATARS, NOTES
-from chalicelib.services.operator import keys, signing_keys
+from chalicelib.services.operator import keys, server_key, signing_keys
 from chalicelib.settings import settings
 from tests.support.storage import Contents, Storage, changed_since
 from tests.support.world import make
@@ -32,6 +32,7 @@ class Beginning:
         if self._private != self._held():
             self._storage.empty()
             keys.create_local(self._folder)
+            server_key.forget()
             self._contents, self._private = self._storage.contents(), self._held()
             self._made.clear()
             self._added.clear()

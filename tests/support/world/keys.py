@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pysequoia
 
+from tests.support.leaks import watch
+
 _FOLDER = Path(__file__).parents[2] / "fixtures" / "keys"
 
 
@@ -36,6 +38,7 @@ def fingerprint(armored: str) -> str:
 
 def challenge(text: str, signer_private: str, server_public: str) -> str:
     """What a client sends: signed by its key, encrypted to the server's."""
+    watch.keep(text)
     recipients = [_certificate(server_public)]
     signer = _secret(signer_private).signer()
     return pysequoia.encrypt(text.encode(), recipients=recipients, signer=signer).decode()
@@ -43,6 +46,7 @@ def challenge(text: str, signer_private: str, server_public: str) -> str:
 
 def message(text: str, *recipients_public: str) -> str:
     """What a client stores: encrypted to each of the keys, unsigned."""
+    watch.keep_text(text)
     recipients = [_certificate(each) for each in recipients_public]
     return pysequoia.encrypt(text.encode(), recipients=recipients).decode()
 
@@ -62,6 +66,8 @@ def open_sealed(armored: str, private: str, signer_public: str) -> str:
     )
     assert [each.certificate for each in opened.valid_sigs] == [signer.fingerprint]
     assert opened.bytes is not None
+    watch.keep_answer((), opened.bytes.decode())
+    watch.keep(opened.bytes.decode())
     return opened.bytes.decode()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from moto import mock_aws
 
 from chalicelib.post.ses import Ses
 from chalicelib.settings import settings
+from tests.support.leaks import watch
 
 SENDER = "keyhaven@example.com"
 _BEFORE = "before-call.sesv2.SendEmail"
@@ -38,8 +40,15 @@ def ses_of_tests() -> Iterator[Letters]:
         _backend().sent_messages.clear()
         identities = boto3.client("sesv2", settings.region)
         identities.create_email_identity(EmailIdentity=SENDER)
-        yield Letters(Ses(SENDER))
+        ses = Ses(SENDER)
+        ses._client.meta.events.register_first(_BEFORE, _hear)
+        yield Letters(ses)
         identities.delete_email_identity(EmailIdentity=SENDER)
+
+
+def _hear(params: Any, **_: Any) -> None:
+    sent = json.loads(params["body"])
+    watch.posted(sent["Destination"]["ToAddresses"], json.dumps(sent["Content"]))
 
 
 def _backend() -> Any:

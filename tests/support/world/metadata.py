@@ -11,7 +11,7 @@ from typing import Any
 import pysequoia
 
 from chalicelib.crypto import private_keys
-from chalicelib.crypto.openpgp import ServerKey
+from chalicelib.crypto.server_keys import ServerKeys
 from tests.support.environment import BASE_URL
 from tests.support.wire.client import Response
 from tests.support.world.keys import fingerprint, message, open_sealed
@@ -90,7 +90,8 @@ def content(key: SharedKey) -> str:
 
 def copy_for(key: SharedKey, who: Somebody | None, signer: Somebody | None = None) -> str:
     """A copy for a user, or without one for the server, as somebody's client makes it."""
-    public = ServerKey.load(private_keys.read(private_keys.OPENPGP)).armored_public_key
+    held = private_keys.read(private_keys.OPENPGP)
+    public = ServerKeys.load(held).in_use.armored_public_key
     recipient = pysequoia.Cert.from_bytes((who.key.public if who else public).encode())
     if signer is None:
         return message(content(key), str(recipient))

@@ -20,6 +20,8 @@ from tests.support.storage import Storage
 Row = dict[str, Any]
 _MARK = "other_"
 _SAID = {FORM: {"N": "2"}}
+_NAMED = {"action_logs": {"action"}, "operations": {"created"}}
+"""What reads filter by, or ask for by its name: every form has it (ADR 23)."""
 
 
 def newer(table: type[Table]) -> Forms:
@@ -46,13 +48,14 @@ def _ours(row: Row) -> Row:
 
 
 def _kept(table: type[Table]) -> set[str]:
-    """Keys, what indexes are made of, and what is the protocol's own."""
+    """Keys, what indexes are made of, what reads name, and what is the protocol's own."""
     indexed = {
         name
         for index in table._indexes.values()
         for name in (*index.Meta.attributes, *(index.Meta.projection.non_key_attributes or ()))
     }
-    return {*filter(None, table.key_names()), *indexed, *Versioned.get_attributes()}
+    named = _NAMED.get(table.bare_name(), set())
+    return {*filter(None, table.key_names()), *indexed, *named, *Versioned.get_attributes()}
 
 
 @contextmanager

@@ -10,9 +10,10 @@ from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_pac
 from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage import reading
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.action_logs import GIVEN, SECRETS_UPDATED, ActionLog
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
+from chalicelib.tables.readings import Reading
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.settings import (
     METADATA_KEYS,
@@ -145,10 +146,20 @@ def leave(who: Somebody) -> None:
 
 
 def actions(store: Storage, subject: str) -> list[str]:
-    """What is on record of something, in order."""
+    """What is on record of something, in order, whether or not it is spread yet."""
     rows = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
-    mine = sorted((row for row in rows if row.subject == subject), key=lambda row: row.time_id)
-    return [row.action for row in mine]
+    mine = [(row.time_id, row.action) for row in rows if row.subject == subject]
+    mine += [(time_id, SECRETS_UPDATED) for time_id in _replaced(rows, subject)]
+    return [action for _, action in sorted([*mine, *_readings(store, subject)])]
+
+
+def _replaced(rows: Iterable[ActionLog], subject: str) -> list[str]:
+    return [row.time_id for row in rows if row.subject == subject and row.secrets]
+
+
+def _readings(store: Storage, subject: str) -> list[tuple[str, str]]:
+    rows = [Reading.from_raw(row) for row in store.rows(Reading.stored_as())]
+    return [(row.time_id, GIVEN) for row in rows if subject in row.resource_ids]
 
 
 def allow(**switches: bool) -> None:

@@ -1,0 +1,91 @@
+"""Passwords that expire by themselves: when somebody who was given one loses access to it.
+
+What a change takes away is told to an `Expiring` before it is written. A resource expires in that
+very change, if somebody who loses it was ever given its secret; its owners are told by mail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict
+from datetime import timedelta
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.password_expiry import INVALID, PasswordExpiryBody
+from chalicelib.domain import clock
+from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.notices import Event
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
+from chalicelib.tables.items import Actions, Item
+from chalicelib.tables.notices import Audience
+from chalicelib.tables.permissions import Permission
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, value_of
+
+KEY = Setting.named(PASSWORD_EXPIRY)
+"""The row `of` needs, to be read together with others."""
+OFF = PasswordExpiryBody(automatic_expiry=False, automatic_update=False, policy_override=False)
+"""What holds while nothing is stored, and in place of what is stored and no longer valid."""
+_BEFORE = timedelta(seconds=2)
+"""So long before the change a resource expired: it has in the eyes of slower clocks, too."""
+
+
+def of(rows: Rows) -> PasswordExpiryBody:
+    """What is wanted now, member by member."""
+    says = value_of(rows.find(Setting, PASSWORD_EXPIRY)).get("says", {})
+    broken = Draft(PasswordExpiryBody, says).errors()
+    valid = {name: value for name, value in says.items() if name not in broken}
+    return Draft(PasswordExpiryBody, asdict(OFF) | valid).read(INVALID)
+
+
+class Expiring:
+    """What expires by one change, where the organisation wants that."""
+
+    def __init__(self, rows: Rows) -> None:
+        """Take rows among which the settings are."""
+        self.is_on = of(rows).automatic_expiry
+        self.moment = clock.now() - _BEFORE
+        self._expired: list[Item] = []
+        """No more than two."""
+        self._users: set[str] = set()
+        self._groups: set[str] = set()
+
+    def among(self, lost: Iterable[tuple[UserId, Item]]) -> frozenset[str]:
+        """Return the identifiers of the items that expire, of those that users lose."""
+        if not self.is_on:
+            return frozenset()
+        now = clock.now()
+        pairs = {
+            (user_id, ResourceId(item.id))
+            for user_id, item in lost
+            if isinstance(item, Resource) and not item.has_expired(now)
+        }
+        return frozenset(resource_id for _, resource_id in have_read(pairs))
+
+    def expire(self, item: Item, holders: Iterable[Permission]) -> Actions:
+        """Return the actions by which an item expires, without a version; its owners are told.
+
+        `holders` is the access list as the change leaves it.
+        """
+        owners = [each for each in holders if each.type is PermissionType.OWNER]
+        self._users |= {each.aro_id for each in owners if each.aro == "User"}
+        self._groups |= {each.aro_id for each in owners if each.aro == "Group"}
+        self._expired = [*self._expired, item][:2]
+        return [Resource.expired.set(self.moment)]
+
+    def tell(self, tx: Transaction, actor_id: str | None) -> None:
+        """Tell the owners of what expires, each by one mail; it names a single resource alone."""
+        if not self._expired:
+            return
+        [item, *more] = self._expired
+        notices.tell(
+            *(tx, Event.EXPIRED_AUTOMATICALLY),
+            to=Audience(users=frozenset(self._users), groups=frozenset(self._groups)),
+            actor=actor_id,
+            subject="" if more else item.id,
+            name=None if more else notices.clear_name(item),
+        )

@@ -1,0 +1,1 @@
+"""People and groups of a company's directory: read, and kept in step with."""

@@ -1,0 +1,103 @@
+"""The ignore list: users, groups and entries of the directory that runs leave alone."""
+
+from __future__ import annotations
+
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Invalid, NotFound, Unavailable
+from chalicelib.domain.ids import find_uuid
+from chalicelib.services.directory import directory_settings
+from chalicelib.services.directory.synchronisation import SWITCHED_OFF
+from chalicelib.storage import reading
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables.directory_links import EXEMPT, DirectoryLink, Model
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import User
+
+_MODELS = {
+    "users": Model.USERS,
+    "groups": Model.GROUPS,
+    "directoryentries": Model.ENTRIES,
+}
+_MALFORMED = "The identifier should be a valid UUID."
+_EXEMPT_ALREADY = "The record is already on the ignore list."
+_NO_SUBJECT = "There is no such user or group."
+_NOT_EXEMPT = "The record is not on the ignore list."
+_NO_EXEMPTION = "There is no such record on the ignore list."
+
+
+def view(model: str, subject: str) -> DirectoryLink:
+    """Return what the ignore list says of a record."""
+    _require_model(model)
+    found = _find(find_uuid(subject))
+    if found is None:
+        raise NotFound(_NOT_EXEMPT)
+    return found
+
+
+def add(actor: Actor, model: str, subject: str) -> DirectoryLink:
+    """Let runs leave a user, a group or an entry alone. It is added once."""
+    kind = _require_model(model)
+    subject_id = find_uuid(subject)
+    if subject_id is None:
+        raise Invalid(_MALFORMED)
+    _require_subject(kind, subject_id)
+    if _find(subject_id) is not None:
+        raise Invalid(_EXEMPT_ALREADY)
+    row = DirectoryLink.exemption(kind, subject_id)
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.create(row, otherwise=Invalid(_EXEMPT_ALREADY))
+    return row
+
+
+def remove(actor: Actor, model: str, subject: str) -> None:
+    """Let runs have to do with it again."""
+    _require_model(model)
+    subject_id = find_uuid(subject)
+    if subject_id is None:
+        raise Invalid(_MALFORMED)
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        key = DirectoryLink.by_id(EXEMPT, subject_id)
+        tx.delete(key, provided=DirectoryLink.present(), otherwise=NotFound(_NO_EXEMPTION))
+
+
+def toggle(actor: Actor, model: str, subject: str) -> DirectoryLink | None:
+    """Add what is not on the list, and take off what is; return what stands there then."""
+    _require_model(model)
+    if _find(find_uuid(subject)) is None:
+        return add(actor, model, subject)
+    remove(actor, model, subject)
+    return None
+
+
+def _require_model(model: str) -> Model:
+    """Refuse while nothing is synchronised, and then what is no model."""
+    if directory_settings.find() is None:
+        raise Unavailable(SWITCHED_OFF)
+    found = _MODELS.get(model[:1].lower() + model[1:].lower())
+    if found is None:
+        raise Invalid("The model is unknown.")
+    return found
+
+
+def _require_subject(model: Model, subject_id: str) -> None:
+    """Refuse what is no user or group. Entries of the directory are nobody's to check."""
+    if model is Model.USERS:
+        user = reading.read([User.by_id(subject_id)]).find(User, subject_id)
+        is_there = user is not None and not user.deleted
+    elif model is Model.GROUPS:
+        group = reading.read([Group.by_id(subject_id)]).find(Group, subject_id)
+        is_there = group is not None and not group.deleted
+    else:
+        return
+    if not is_there:
+        raise NotFound(_NO_SUBJECT)
+
+
+def _find(subject_id: str | None) -> DirectoryLink | None:
+    if subject_id is None:
+        return None
+    rows = reading.read([DirectoryLink.by_id(EXEMPT, subject_id)])
+    return rows.find(DirectoryLink, EXEMPT, subject_id)

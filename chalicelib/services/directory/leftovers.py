@@ -1,0 +1,48 @@
+"""What earlier runs noted and nothing is left of: removed at the end of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.directory import Directory
+from chalicelib.services.directory.known import Known
+from chalicelib.storage.base import in_chunks
+from chalicelib.storage.transaction import MAX_ROWS, Transaction
+from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.users import User
+
+
+def remove(actor: Actor, known: Known, directory: Directory) -> None:
+    """Remove exemptions of what is not there, and what was noted of who is not linked any more."""
+    rows = [*_exemptions(known, directory), *_relations(known), *_asked(known)]
+    for chunk in in_chunks(rows, MAX_ROWS - 1):
+        with Transaction() as tx:
+            tx.require(User.is_administrator(actor.id, clock.now()))
+            for row in chunk:
+                tx.delete(row)
+
+
+def _exemptions(known: Known, directory: Directory) -> Iterator[DirectoryLink]:
+    present: set[str] = {entry.id for entry in (*directory.people, *directory.teams)}
+    present |= {*known.people, *known.teams}
+    there: dict[Model, Collection[str]] = {
+        Model.USERS: known.users.keys(),
+        Model.GROUPS: known.groups.keys(),
+        Model.ENTRIES: present,
+    }
+    for row in known.exempt.values():
+        if row.id not in there[Model(row.model)]:
+            yield row
+
+
+def _asked(known: Known) -> Iterator[DirectoryLink]:
+    yield from (row for group_id, row in known.asked.items() if group_id not in known.linked)
+
+
+def _relations(known: Known) -> Iterator[DirectoryLink]:
+    for group_id, relations in known.relations.items():
+        for row in relations.values():
+            if not (group_id in known.linked and row.member in known.linked):
+                yield row

@@ -1,0 +1,281 @@
+"""Whom a run adds to a group and takes out of it, and when it asks the managers instead.
+
+Nothing is read or written here. A group that resources are shared with gains nobody by a run,
+who would have no secrets: its managers are asked instead. Memberships that people have made are
+left alone, and so are those that people have ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from chalicelib.domain import clock
+from chalicelib.domain.changes import Addition, Removal
+from chalicelib.domain.directory import EntryId, Team
+from chalicelib.domain.folding import folded
+from chalicelib.domain.ids import UserId
+from chalicelib.services.directory.known import Known, Roster
+from chalicelib.services.directory.reports import (
+    Action,
+    Form,
+    Report,
+    Seen,
+    SeenGroup,
+    SeenRelation,
+    SeenUser,
+    Status,
+)
+from chalicelib.services.directory.steps import Ask, Members, Step, Telling, telling
+from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
+from chalicelib.storage.base import in_chunks
+from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import Belonging, User
+
+AT_ONCE = 25
+"""Memberships that change in one transaction: each is three rows of it."""
+
+
+def changes(known: Known, team: Team, group: Group) -> list[Step]:
+    """Who joins, who leaves, and whose membership is a run's from now on."""
+    joining = Joining(known, team, group.name, group)
+    return [
+        *joining.steps(),
+        *joining.others,
+        *_leaving(known, team, group),
+        *_adopting(known, team, group),
+    ]
+
+
+@dataclass
+class Joining:
+    """Those members of the directory's group who are none here, and what is told of each."""
+
+    known: Known
+    team: Team
+    name: str
+    group: Group | None = None
+    additions: list[Addition] = field(default_factory=list)
+    others: list[Step] = field(default_factory=list)
+    """What is told of those who are not added."""
+
+    def __post_init__(self) -> None:
+        asked: list[User] = []
+        for name in dict.fromkeys(self.team.people):
+            user = self._candidate(name)
+            if user is not None:
+                self._add(user, asked)
+        if self.group is not None:
+            self.others += self._asking(self.group, asked)
+
+    @property
+    def _roster(self) -> Roster:
+        """The members there are; of a new group, whoever manages it."""
+        if self.group is not None:
+            return self.known.rosters.get(self.group.id, {})
+        manager = self.known.manager
+        return {manager.id: Belonging("", is_admin=True, created=manager.created)}
+
+    def _candidate(self, name: str) -> User | None:
+        """A user who is to join; a run says nothing of who is not linked."""
+        if folded(name) not in self.known.entries:
+            message = f"Member {name} unknown here, not added to {self.name}."
+            self.others.append(telling(_membership(Action.CREATE, Status.IGNORE, message)))
+            return None
+        user = self.known.member_of(name)
+        return None if user is None or user.id in self._roster else user
+
+    def _add(self, user: User, asked: list[User]) -> None:
+        cause = self._cause(user)
+        if cause is not None:
+            message = f"{user.username} not added to {self.name}: {cause}."
+            seen = None if self.group is None else SeenGroup(self.group, Form.PLAIN)
+            self._tell(Status.IGNORE, message, seen)
+        elif self.group is not None and self.group.id in self.known.holding:
+            message = (
+                f"{user.username} must be added to {self.name} by hand: it has access to "
+                "resources. Its managers were asked by mail."
+            )
+            self._tell(Status.WARNING, message, SeenUser(user, Form.PLAIN))
+            asked.append(user)
+        else:
+            self.additions.append(Addition(UserId(user.id), is_admin=False))
+
+    def _asking(self, group: Group, users: Sequence[User]) -> Iterator[Step]:
+        """Ask for who is to be added by hand, unless that is what was asked for last."""
+        before = self.known.asked.get(group.id)
+        ask = Ask(group, users, before)
+        is_noted = not users if before is None else before.wanted == ask.wanted
+        if not is_noted:
+            yield Step(ask)
+
+    def _cause(self, user: User) -> str | None:
+        """Why somebody is not added."""
+        group_id = None if self.group is None else self.group.id
+        if group_id is not None and user.id in self.known.relations_of(group_id):
+            return "membership was removed here by hand"
+        if user.deleted:
+            return "account deleted here before"
+        if not user.active:
+            return "account not activated yet"
+        if len(user.groups) >= MOST_GROUPS:
+            return f"validation, they are in {MOST_GROUPS} groups already"
+        if len(self._roster) + len(self.additions) >= MOST_MEMBERS:
+            return f"validation, a group has at most {MOST_MEMBERS} members"
+        return None
+
+    def _tell(self, status: Status, message: str, seen: Seen | None) -> None:
+        self.others.append(telling(_membership(Action.CREATE, status, message, seen)))
+
+    def steps(self) -> Iterator[Step]:
+        for chunk in in_chunks(self.additions, AT_ONCE):
+            yield self.step(chunk)
+
+    def step(self, additions: Sequence[Addition]) -> Step:
+        return Step(
+            Members(self.team, additions=additions),
+            None,
+            tuple(self.tell(additions)),
+            partial(_membership_refused, Action.CREATE, f"Members not added to {self.name}"),
+        )
+
+    def tell(self, additions: Sequence[Addition]) -> Iterator[Telling]:
+        for addition in additions:
+            user = self.known.users[addition.user_id]
+            message = f"{user.username} added to {self.name}."
+            yield _changed(
+                Action.CREATE,
+                user,
+                message,
+                Belonging(addition.membership_id, addition.is_admin, clock.now()),
+            )
+
+
+def managing(known: Known, team: Team, name: str, manager: Addition) -> list[Step]:
+    """Whoever manages a new group and belongs to it in the directory does so by the run."""
+    if all(known.member_of(each) is not known.manager for each in team.people):
+        return []
+    message = f"Existing membership of {known.manager.username} in {name} adopted."
+    tells = _adopted(known, team, known.manager, manager, message)
+    return [Step(Members(team, adopted=[manager]), None, (tells,))]
+
+
+def ending(known: Known, team: Team, group: Group) -> list[tuple[User, DirectoryLink]]:
+    """Memberships by a run's hand of who is no member any more in the directory.
+
+    Whoever is not linked any more keeps their membership: it is nobody's but theirs.
+    """
+    roster = known.rosters.get(group.id, {})
+    wanted = {user.id for name in team.people if (user := known.member_of(name))}
+    return [
+        (known.users[user_id], relation)
+        for user_id, relation in sorted(known.relations_of(group.id).items())
+        if user_id not in wanted
+        and user_id in known.users
+        and user_id in known.linked
+        and user_id in roster
+        and roster[user_id].id == relation.id
+    ]
+
+
+def _leaving(known: Known, team: Team, group: Group) -> Iterator[Step]:
+    """Who leaves, but for the only manager; and relations end that nothing is left of."""
+    roster = dict(known.rosters.get(group.id, {}))
+    wanted = {user.id for name in team.people if (user := known.member_of(name))}
+    found = ending(known, team, group)
+    ends = {relation.id for _, relation in found}
+    forgotten = [
+        relation
+        for user_id, relation in known.relations_of(group.id).items()
+        if user_id not in wanted and relation.id not in ends
+    ]
+    leaving: list[tuple[User, DirectoryLink]] = []
+    for user, relation in found:
+        if roster[user.id].is_admin and sum(each.is_admin for each in roster.values()) == 1:
+            message = f"{user.username} not removed from {group.name}: sole manager."
+            yield telling(_membership(Action.DELETE, Status.ERROR, message))
+        else:
+            leaving.append((user, relation))
+            del roster[user.id]
+    for chunk in in_chunks(leaving, AT_ONCE):
+        yield _left(team, group, chunk)
+    for relations in in_chunks(forgotten, AT_ONCE):
+        yield Step(Members(team, forgotten=relations))
+
+
+def _left(team: Team, group: Group, leaving: Sequence[tuple[User, DirectoryLink]]) -> Step:
+    tells = [
+        _changed(Action.DELETE, user, f"{user.username} removed from {group.name}.")
+        for user, _ in leaving
+    ]
+    return Step(
+        Members(
+            team,
+            removals=[Removal(relation.id) for _, relation in leaving],
+            forgotten=[relation for _, relation in leaving],
+        ),
+        None,
+        tuple(tells),
+        partial(_membership_refused, Action.DELETE, f"Members not removed from {group.name}"),
+    )
+
+
+def _adopting(known: Known, team: Team, group: Group) -> Iterator[Step]:
+    """Memberships that were made here after the directory said so, or are as old as that."""
+    roster, relations = known.rosters.get(group.id, {}), known.relations_of(group.id)
+    adopted: list[Addition] = []
+    forgotten: list[DirectoryLink] = []
+    tells: list[Telling] = []
+    for name in dict.fromkeys(team.people):
+        user = known.member_of(name)
+        if user is None or user.id not in roster:
+            continue
+        belonging = roster[user.id]
+        if user.id in relations and relations[user.id].id == belonging.id:
+            continue
+        what = f"Existing membership of {user.username} in {group.name}"
+        if belonging.created > team.modified:
+            member = Addition(UserId(user.id), belonging.is_admin, membership_id=belonging.id)
+            adopted.append(member)
+            forgotten += [relations[user.id]] if user.id in relations else []
+            tells.append(_adopted(known, team, user, member, f"{what} adopted."))
+        else:
+            entry = known.people.get(known.linked.get(user.id, EntryId("")))
+            message = f"{what} not adopted: it is older."
+            yield telling(_membership(Action.CREATE, Status.IGNORE, message, entry))
+    for start in range(0, len(adopted), AT_ONCE):
+        chunk = slice(start, start + AT_ONCE)
+        yield Step(Members(team, adopted=adopted[chunk]), None, tuple(tells[chunk]))
+    for chunk_of in in_chunks(forgotten, AT_ONCE):
+        yield Step(Members(team, forgotten=chunk_of))
+
+
+def _changed(
+    action: Action, user: User, message: str, belonging: Belonging | None = None
+) -> Telling:
+    """Tells of one who has joined or left, with the group they did so with."""
+
+    def tell(group: User | Group | None) -> Report:
+        assert isinstance(group, Group)  # noqa: S101
+        members = () if belonging is None else ((user, belonging),)
+        seen = SeenGroup(group, Form.PLAIN, members)
+        return _membership(action, Status.SUCCESS, message, seen)
+
+    return tell
+
+
+def _adopted(known: Known, team: Team, user: User, member: Addition, message: str) -> Telling:
+    child = known.linked.get(user.id, EntryId(""))
+    seen = SeenRelation(member.membership_id, team.id, child, clock.now())
+    report = _membership(Action.CREATE, Status.SYNC, message, seen)
+    return lambda _: report
+
+
+def _membership_refused(action: Action, what: str, cause: str) -> Report:
+    return _membership(action, Status.ERROR, f"{what}: {cause.rstrip('.')}.")
+
+
+def _membership(action: Action, status: Status, message: str, seen: Seen | None = None) -> Report:
+    return Report(Model.MEMBERSHIPS, action, status, message, seen)

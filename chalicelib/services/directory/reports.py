@@ -1,0 +1,89 @@
+"""What a run tells: of each user, group and membership what was done, or why not.
+
+A dry run and a run tell the same. What is shown with a report are the rows that it is about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import Enum, StrEnum, auto
+
+from chalicelib.domain import clock
+from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import Belonging, User
+
+
+class Action(StrEnum):
+    CREATE = "create"
+    UPDATE = "update"
+    DELETE = "delete"
+
+
+class Status(StrEnum):
+    SUCCESS = "success"
+    ERROR = "error"
+    WARNING = "warning"
+    IGNORE = "ignore"
+    SYNC = "sync"
+    """Nothing was to be done here: the directory and the service only came to know of it."""
+
+
+class Form(Enum):
+    """Which members of a user or a group are shown."""
+
+    ADDED = auto()
+    LINKED = auto()
+    RENAMED = auto()
+    PLAIN = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenUser:
+    user: User
+    form: Form
+
+
+@dataclass(frozen=True, slots=True)
+class SeenGroup:
+    group: Group
+    form: Form
+    members: Sequence[tuple[User, Belonging]] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenRelation:
+    id: str
+    parent: str
+    child: str
+    created: datetime
+
+
+Seen = SeenUser | SeenGroup | SeenRelation | DirectoryLink
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    model: Model
+    action: Action
+    status: Status
+    message: str
+    seen: Seen | None = None
+    """Nothing where it is an error, or speaks of somebody who is not here."""
+    created: datetime = field(default_factory=clock.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that a run tells."""
+
+    users: Sequence[Report] = ()
+    groups: Sequence[Report] = ()
+    left: int = 0
+    """Entries of the directory that the time did not suffice for."""
+
+    @property
+    def reports(self) -> list[Report]:
+        return [*self.users, *self.groups]

@@ -1,0 +1,162 @@
+"""The order of a run: users, then groups, each entry in its turn; what becomes of one that fails.
+
+What one turn fails at keeps the others from nothing. A run ends with its time; what is done stays
+done, and the next run goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from chalicelib.domain import audit, deadline
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.directory import Directory, Person, Team
+from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
+from chalicelib.services.directory import doing, known, people, teams
+from chalicelib.services.directory.doing import Row
+from chalicelib.services.directory.known import Known
+from chalicelib.services.directory.reports import Action, Outcome, Report, Status
+from chalicelib.services.directory.steps import Step
+from chalicelib.storage import deciding
+from chalicelib.storage.transaction import OfAnotherForm
+from chalicelib.tables.directory_links import DirectoryLink, Model
+
+A_TURN = 5.0
+"""Seconds without which no further turn is begun."""
+_FAULT = "server fault, it is tried again by the next run"
+
+Do = Callable[[Step], Row | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """What is decided about one entry, and how that is read again."""
+
+    model: Model
+    name: str
+    decide: Callable[[], Sequence[Step]]
+    read_again: Callable[[], None]
+
+
+def carry_out(actor: Actor, found: Known, directory: Directory) -> Outcome:
+    """Bring users and groups in step with the directory."""
+    return _taken(_turns(found, directory), partial(doing.write, actor, found))
+
+
+def rehearse(actor: Actor, found: Known, directory: Directory) -> Outcome:
+    """Tell what a run would do, and write nothing."""
+    turns = (_unread(turn) for turn in _turns(found, directory))
+    return _taken(turns, partial(doing.rehearse, actor, found))
+
+
+def _unread(turn: _Turn) -> _Turn:
+    """The same turn of a dry run, whose steps are in memory alone."""
+    return _Turn(turn.model, turn.name, turn.decide, lambda: None)
+
+
+def _taken(turns: Iterable[_Turn], do: Do) -> Outcome:
+    users: list[Report] = []
+    groups: list[Report] = []
+    waiting = list(turns)
+    while waiting and deadline.allows(A_TURN):
+        turn = waiting[0]
+        try:
+            reports = _take(turn, do)
+        except Unavailable:
+            break
+        (users if turn.model is Model.USERS else groups).extend(reports)
+        del waiting[0]
+    return Outcome(users, groups, left=len(waiting))
+
+
+def _turns(found: Known, directory: Directory) -> Iterator[_Turn]:
+    settings = found.settings
+    if settings.deletes_users:
+        present = {person.id for person in directory.people}
+        gone = [link for id_, link in found.people.items() if id_ not in present]
+        yield from (_removed(found, link, people.removal) for link in gone)
+    yield from (_person(found, person) for person in directory.people)
+    if settings.deletes_groups:
+        present = {team.id for team in directory.teams}
+        gone = [link for id_, link in found.teams.items() if id_ not in present]
+        yield from (_removed(found, link, teams.removal) for link in gone)
+    yield from (_team(found, team) for team in directory.teams)
+
+
+def _removed(
+    found: Known, link: DirectoryLink, decide: Callable[[Known, DirectoryLink], Step]
+) -> _Turn:
+    def step() -> list[Step]:
+        links = found.people if model is Model.USERS else found.teams
+        return [decide(found, links[link.id])] if link.id in links else []
+
+    model = Model(link.kind)
+    return _Turn(model, str(link.name), step, partial(known.read_link, found, link))
+
+
+def _person(found: Known, person: Person) -> _Turn:
+    return _Turn(
+        Model.USERS,
+        person.username or person.name,
+        partial(people.arrival, found, person),
+        partial(known.read_person, found, person),
+    )
+
+
+def _team(found: Known, team: Team) -> _Turn:
+    return _Turn(
+        Model.GROUPS,
+        team.title or team.name,
+        partial(teams.arrival, found, team),
+        partial(known.read_team, found, team),
+    )
+
+
+def _take(turn: _Turn, do: Do) -> list[Report]:
+    """Take the steps of a turn; begin it again where something has changed meanwhile.
+
+    What is done by then is known, so it is not done again, and is told.
+    """
+    told: list[Report] = []
+    tries = 0
+
+    def attempt() -> list[Report]:
+        nonlocal tries
+        tries += 1
+        if tries > 1:
+            turn.read_again()
+        said: list[Report] = []
+        for step in turn.decide():
+            reports = _told(step, do, is_first=tries == 1)
+            (said if step.act is None and step.linking is None else told).extend(reports)
+        return said
+
+    try:
+        said = deciding.decided(attempt)
+    except Conflict:
+        said = [_failed(turn)]
+    return [*told, *said]
+
+
+def _told(step: Step, do: Do, *, is_first: bool) -> list[Report]:
+    """Take a step, and tell of it. What is refused at first may have changed: it is read again."""
+    try:
+        row = do(step)
+    except (Stale, OfAnotherForm, Unavailable):
+        raise
+    except Refusal as error:
+        if is_first:
+            raise Stale from None
+        return [] if step.refused is None else [step.refused(error.message)]
+    except Exception as error:  # noqa: BLE001 - whatever it is, the others have their turn
+        audit.accident(error, action="DirectorySync")
+        return [] if step.refused is None else [step.refused(_FAULT)]
+    return [tell(row) for tell in step.tells]
+
+
+def _failed(turn: _Turn) -> Report:
+    kind = "User" if turn.model is Model.USERS else "Group"
+    message = f"{kind} {turn.name} not brought in step: {_FAULT}."
+    return Report(turn.model, Action.UPDATE, Status.ERROR, message)

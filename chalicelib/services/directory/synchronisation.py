@@ -1,0 +1,182 @@
+"""A run of the directory synchronisation as a whole: in whose name, and when it is refused.
+
+A run reads the directory, decides about each entry and carries that out, each in a transaction of
+its own with the link that notes it. So two runs at once, a run beside an administrator and a run
+that is killed leave one account for each person, and every next run goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+
+from chalicelib.bodies.directory import RunBody
+from chalicelib.bodies.draft import Draft
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor, Caller
+from chalicelib.domain.directory import Directory
+from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.errors import Invalid, NotFound, Unavailable
+from chalicelib.domain.ids import UserId
+from chalicelib.services.directory import (
+    directory_settings,
+    guard,
+    known,
+    leftovers,
+    runs,
+    source,
+    troubles,
+)
+from chalicelib.services.directory.doing import acting
+from chalicelib.services.directory.guard import Removals
+from chalicelib.services.directory.known import Known
+from chalicelib.services.directory.reports import Action, Outcome, Report, Status
+from chalicelib.services.directory.troubles import Trouble
+from chalicelib.services.users import people
+from chalicelib.storage import deciding
+from chalicelib.tables.directory_links import Model
+from chalicelib.tables.users import User
+
+SWITCHED_OFF = "Directory synchronisation is switched off."
+NOT_SIMULATED = "The simulation did not finish."
+NOT_FINISHED = "The synchronisation did not finish."
+INVALID = f"{NOT_FINISHED} Could not validate what was sent."
+_NO_ADMINISTRATOR = "No default administrator is available."
+
+
+def dry_run(actor: Actor) -> Outcome:
+    """Tell what a run would do now, and do nothing."""
+    settings = _require_settings(NOT_SIMULATED)
+    directory = _asked(settings, NOT_SIMULATED)
+    return rehearse(actor, settings, directory)
+
+
+def run(actor: Actor, draft: Draft[RunBody]) -> Outcome:
+    """Bring users and groups in step with the directory, in the name of an administrator."""
+    settings = _require_settings(NOT_FINISHED)
+    confirmed = draft.read(INVALID).confirm
+    directory = _asked(settings, NOT_FINISHED)
+    return carry_out(actor, settings, directory, confirmed)
+
+
+def scheduled() -> Outcome | None:
+    """The same in the name of the default administrator; nothing while it is switched off.
+
+    Nobody waits for the answer: what keeps the run from its work is told by mail.
+    """
+    settings = directory_settings.find()
+    if settings is None:
+        return None
+    administrator = deciding.decided(partial(_default_administrator, settings))
+    try:
+        directory = _asked(settings, NOT_FINISHED)
+    except Invalid:
+        troubles.tell(Trouble.UNREADABLE)
+        return None
+    try:
+        return carry_out(acting(administrator, Caller()), settings, directory, None)
+    except Invalid:
+        troubles.tell(Trouble.REFUSED)
+        return None
+
+
+def rehearse(actor: Actor, settings: DirectorySettings, directory: Directory) -> Outcome:
+    """Tell what a run would do; first of all, whether it would be refused."""
+    found = deciding.decided(partial(_know, actor, settings, directory))
+    removals = guard.removals(found, directory)
+    outcome = runs.rehearse(actor, found, directory)
+    return _with_guard(outcome, removals) if removals.needs_words else outcome
+
+
+def carry_out(
+    actor: Actor, settings: DirectorySettings, directory: Directory, confirmed: str | None
+) -> Outcome:
+    """Do what the directory asks for, but for what would take away too much."""
+    found = deciding.decided(partial(_know, actor, settings, directory))
+    try:
+        guard.require_words(guard.removals(found, directory), confirmed)
+    except Invalid as error:
+        raise _told(NOT_FINISHED, error) from None
+    outcome = runs.carry_out(actor, found, directory)
+    if not outcome.left:
+        leftovers.remove(actor, found, directory)
+    _log(actor, outcome)
+    return outcome if not outcome.left else _unfinished(outcome)
+
+
+def _require_settings(otherwise: str) -> DirectorySettings:
+    settings = directory_settings.find()
+    if settings is None:
+        raise Unavailable(f"{otherwise} {SWITCHED_OFF}")
+    return settings
+
+
+def _asked(settings: DirectorySettings, otherwise: str) -> Directory:
+    try:
+        return source.read(settings)
+    except Invalid as error:
+        raise _told(otherwise, error) from None
+
+
+def _told(what: str, error: Invalid) -> Invalid:
+    return Invalid(f"{what} {error.message}", error.errors)
+
+
+def _know(actor: Actor, settings: DirectorySettings, directory: Directory) -> Known:
+    return known.read(settings, _manager(actor, settings), directory)
+
+
+def _manager(actor: Actor, settings: DirectorySettings) -> User:
+    """Who manages new groups: whoever the settings name, else whoever runs."""
+    named = people.by_id([settings.default_group_admin_user, actor.id])
+    manager = named.get(UserId(settings.default_group_admin_user))
+    if manager is not None and manager.may_sign_in(clock.now()):
+        return manager
+    if actor.id not in named:
+        raise NotFound(f"{NOT_FINISHED} {_NO_ADMINISTRATOR}")
+    return named[actor.id]
+
+
+def _default_administrator(settings: DirectorySettings) -> User:
+    """In whose name a run acts that nobody asked for."""
+    named = people.by_id([settings.default_user]).get(UserId(settings.default_user))
+    candidates = [named] if named is not None else []
+    now = clock.now()
+    for user in candidates:
+        if user.is_admin and user.may_sign_in(now):
+            return user
+    able = [user for user in people.everybody() if user.is_admin and user.may_sign_in(now)]
+    if not able:
+        raise NotFound(f"{NOT_FINISHED} {_NO_ADMINISTRATOR}")
+    return min(able, key=lambda user: (user.created, user.id))
+
+
+def _with_guard(outcome: Outcome, removals: Removals) -> Outcome:
+    """The reports with one before them that says that the run would be refused."""
+    message = f"The run will be refused. {removals.sentence}"
+    report = Report(Model.USERS, Action.DELETE, Status.ERROR, message)
+    return replace(outcome, users=[report, *outcome.users])
+
+
+def _unfinished(outcome: Outcome) -> Outcome:
+    message = (
+        f"The time is over before the run is: {outcome.left} entries of the directory are left. "
+        "What is done stays; run it again to go on."
+    )
+    report = Report(Model.USERS, Action.UPDATE, Status.ERROR, message)
+    return replace(outcome, users=[report, *outcome.users])
+
+
+def _log(actor: Actor, outcome: Outcome) -> None:
+    """Write how much was done, of what kind; nobody's name."""
+    counts = Counter((report.model, report.status) for report in outcome.reports)
+    for (model, status), count in sorted(counts.items()):
+        audit.write(
+            "directory-run",
+            actor=actor.id,
+            action=model.value,
+            result=status.value,
+            writes=count,
+            request_id=actor.caller.request_id,
+        )

@@ -1,0 +1,48 @@
+"""Readings that a loss did not see: of who reads a secret in the very moment they lose it.
+
+Whoever takes access away asks who has read what, and then writes. A reading that is noted between
+the two is looked at once more before it is spread: what its reader has lost by then expires.
+"""
+
+from __future__ import annotations
+
+from chalicelib.domain import clock
+from chalicelib.domain.ids import UserId
+from chalicelib.services.access import expiry
+from chalicelib.services.access.expiry import Expiring
+from chalicelib.storage import reading
+from chalicelib.storage.operations import Change
+from chalicelib.tables.readings import Reading
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import User
+
+
+def look_again(read: Reading) -> None:
+    """Let expire what the reader has no access to any more, and was not edited since.
+
+    What the loss itself let expire has; what was edited since may have another password.
+    """
+    user_id = UserId(read.user_id)
+    rows = reading.read([expiry.KEY, User.by_id(user_id)])
+    if not Expiring(rows).is_on:
+        return
+    user, resource_ids = rows.find(User, user_id), read.resource_ids
+    is_out = user is None or user.deleted or user.disabled is not None
+    holders = frozenset() if user is None or is_out else {user_id, *user.groups}
+    found = reading.read(map(Resource.by_id, resource_ids))
+    for row in (found.find(Resource, each) for each in resource_ids):
+        if row and holders.isdisjoint(row.permissions) and _is_as_it_was_read(row, read):
+            _expire(row, Expiring(rows))
+
+
+def _is_as_it_was_read(row: Resource, read: Reading) -> bool:
+    """Whether there is something to expire, and maybe still the password that was read."""
+    is_live = not (row.deleted or row.has_expired(clock.now()))
+    return is_live and row.modified <= read.created
+
+
+def _expire(row: Resource, expiring: Expiring) -> None:
+    expired = row.expiring(expiring.moment)
+    with Change(row, expired) as tx:
+        expiring.expire(expired, expired.permissions.values())
+        expiring.tell(tx, None)

@@ -1,0 +1,55 @@
+"""What users have read is spread: over the logs of the resources, and to what is known of them.
+
+A reading is one row until then, and goes once all that follows from it is written. A round that
+dies is repeated, and writes the same rows again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime
+from functools import partial
+
+from chalicelib.domain import rounds
+from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.services.operator import late_readings
+from chalicelib.storage import deciding, reading, writing
+from chalicelib.storage.base import Key, in_chunks
+from chalicelib.storage.transaction import MAX_ROWS, Transaction
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.readings import Reading
+from chalicelib.tables.secret_accesses import SecretAccess
+
+
+def sweep(written_before: datetime) -> Counter[str]:
+    """Spread what was read before a moment."""
+    due = [each for each in Reading.unspread() if each.created < written_before]
+    return rounds.of(due, _spread, name=lambda each: each.request_id)
+
+
+def _spread(read: Reading) -> str:
+    late_readings.look_again(read)
+    add_accesses(SecretAccess.by_row(UserId(read.user_id), read.resource_ids))
+    writing.put_all(ActionLog.lines_of(read))
+    writing.delete_all([read.key])
+    return "spread"
+
+
+def add_accesses(wanted: Mapping[Key, set[ResourceId]]) -> int:
+    """Add the resources that users are not known to have read; most lists have none."""
+    rows = reading.read(wanted)
+    missing = [
+        (key, more)
+        for key, resources in wanted.items()
+        if (more := resources - SecretAccess.among(rows, key))
+    ]
+    adding = (partial(_add, part) for part in in_chunks(missing, MAX_ROWS))
+    reading.together(*(partial(deciding.decided, each) for each in adding))
+    return sum(len(more) for _, more in missing)
+
+
+def _add(missing: list[tuple[Key, set[ResourceId]]]) -> None:
+    with Transaction() as tx:
+        for key, resources in missing:
+            tx.update(key, SecretAccess.resources.add(resources), provided=None)

@@ -1,0 +1,34 @@
+"""What users and administrators are told of changes to a user."""
+
+from __future__ import annotations
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.notices import Event
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
+from chalicelib.tables.users import User
+
+
+def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool) -> None:
+    """Tell the user, and the other administrators of one who is none any more."""
+    notices.tell(tx, Event.ROLE_CHANGED, to=notices.users([user.id]), actor=actor.id)
+    if had_powers and not user.is_admin:
+        notices.tell(
+            tx,
+            Event.ADMINISTRATOR_REVOKED,
+            to=notices.administrators(but=[user.id]),
+            actor=actor.id,
+            subject=user.id,
+            name=notices.name_of(user),
+            source=actor.caller.source,
+            agent=actor.caller.agent or None,
+        )
+
+
+def tell_of_suspension(tx: Transaction, actor: Actor, user: User) -> None:
+    """Tell the administrators, and who was one until then."""
+    others, name = notices.administrators(but=[user.id]), notices.name_of(user)
+    event = Event.USER_SUSPENDED
+    notices.tell(tx, event, to=others, actor=actor.id, subject=user.id, name=name)
+    if user.is_admin:
+        notices.tell(tx, Event.SUSPENDED, to=notices.users([user.id]), actor=actor.id)

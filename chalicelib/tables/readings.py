@@ -1,0 +1,131 @@
+"""Readings: which secrets a user was given by one request, in one row, written before they leave.
+
+A list gives thousands of secrets, and has one row to write. The sweeper spreads it afterwards over
+the logs of the resources and what is known of the user (`services/operator/readings.py`); until
+then it counts as it stands. Rows lie in a few shards, a user always in the same, so that whoever
+asks for those that are not spread yet asks a few times, however many users there are (ADR 35).
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from uuid import UUID
+
+from pynamodb.attributes import UnicodeAttribute
+
+from chalicelib.domain import clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.ids import ResourceId
+from chalicelib.storage import fetching, reading, writing
+from chalicelib.storage.base import (
+    Table,
+    TableMeta,
+    TimestampAttribute,
+    in_chunks,
+    table_name,
+    timestamp_text,
+)
+
+SHARDS = 8
+MOST = 12_000
+"""Resources in one row, which so has 260 KB: a row has 400 KB at most."""
+_BYTES = 16
+
+
+class Reading(Table):
+    class Meta(TableMeta):
+        table_name = table_name("readings")
+
+    shard = UnicodeAttribute(hash_key=True)
+    time_id = UnicodeAttribute(range_key=True)
+    """Time, `header.id` of the answer, number of the row among those of the answer."""
+    user_id = UnicodeAttribute()
+    resources = UnicodeAttribute()
+    """Identifiers, sixteen bytes each, in Base64."""
+    created = TimestampAttribute()
+    endpoint = UnicodeAttribute(null=True)
+    """What was asked for, such as `SecretsView.view`; an earlier release did not note it."""
+    context = UnicodeAttribute(null=True)
+    """Method and path of the request."""
+
+    @classmethod
+    def of(cls, actor: Actor, resource_ids: Sequence[ResourceId], number: int = 0) -> Reading:
+        now = clock.now()
+        return cls(
+            shard_of(actor.id),
+            f"{timestamp_text(now)}#{actor.caller.request_id}#{number}",
+            user_id=actor.id,
+            resources=packed(resource_ids),
+            created=now,
+            endpoint=actor.caller.action,
+            context=actor.caller.context or None,
+        )
+
+    @classmethod
+    def note(cls, actor: Actor, resource_ids: Sequence[ResourceId]) -> None:
+        """Write that the actor reads the secrets of these resources."""
+        parts = enumerate(in_chunks([*resource_ids], MOST))
+        rows = [cls.of(actor, part, number) for number, part in parts]
+        fetching.together(*(partial(writing.put, row) for row in rows))
+
+    @classmethod
+    def unspread(cls, shards: Collection[str] | None = None) -> list[Reading]:
+        """Those that are not spread yet, of these shards or of all."""
+        return [each for found in fetching.together(*cls.reads(shards)) for each in found]
+
+    @classmethod
+    def reads(cls, shards: Collection[str] | None = None) -> list[Callable[[], list[Reading]]]:
+        """The calls that read them, to be made beside others."""
+        wanted = [str(n) for n in range(SHARDS)] if shards is None else [*shards]
+        return [partial(cls._in_shard, shard) for shard in wanted]
+
+    @classmethod
+    def _in_shard(cls, shard: str) -> list[Reading]:
+        return [cls.from_raw(row) for row in reading.query(cls, shard)]
+
+    @classmethod
+    def between(cls, first: datetime, end: datetime) -> Iterator[Reading]:
+        """Those from a moment on until before another that are not spread yet, by shard."""
+        is_between = cls.time_id.between(timestamp_text(first), timestamp_text(end))
+        for shard in range(SHARDS):
+            for row in fetching.query(cls, str(shard), range_condition=is_between):
+                yield cls.from_raw(row)
+
+    @property
+    def request_id(self) -> str:
+        return str(self.time_id.split("#")[1])
+
+    @property
+    def is_first(self) -> bool:
+        """Whether it is the first row of its request, or the only one."""
+        return bool(self.time_id.endswith("#0"))
+
+    @property
+    def resource_ids(self) -> list[ResourceId]:
+        return [*unpacked(str(self.resources))]
+
+    def which_of(self, resource_ids: Iterable[ResourceId]) -> set[ResourceId]:
+        """Which of these were read. The thousands of others are not made to texts for that."""
+        read = {*_pieces(str(self.resources))}
+        return {each for each in resource_ids if UUID(each).bytes in read}
+
+
+def shard_of(user_id: str) -> str:
+    return str(UUID(user_id).int % SHARDS)
+
+
+def packed(resource_ids: Iterable[str]) -> str:
+    return b64encode(bytes.fromhex("".join(resource_ids).replace("-", ""))).decode()
+
+
+def unpacked(text: str) -> Iterator[ResourceId]:
+    for piece in _pieces(text):
+        yield ResourceId(str(UUID(bytes=piece)))
+
+
+def _pieces(text: str) -> Iterator[bytes]:
+    content = b64decode(text)
+    return (content[start : start + _BYTES] for start in range(0, len(content), _BYTES))

@@ -1,0 +1,99 @@
+"""What is set of a tenant or a cell, checked before anything is done.
+
+CloudFormation would refuse it too, but late: when a name is taken and half of the steps are done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from infra.command_line.nearest import meant
+from infra.operate.registry import Entry
+from infra.operate.steps import Failed
+from infra.template.elements import Json
+from infra.template.parameters import tenant_parameters
+from infra.template.tiers import TIERS, Tier
+
+LEAST_READING_DAYS = 14
+"""Of a tenant whose logs are exported."""
+NOT_OURS_TO_SET = frozenset(
+    {
+        *("TenantId", "CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"),
+        *("FirewallArn", "CertificateArn", "BucketNamedByRegion"),
+    }
+)
+"""What names things, and what the platform says: a change would be lost, or do harm."""
+
+
+def require_possible(given: Mapping[str, str]) -> None:
+    """Refuse what is right of no tier, before it is known of which the tenant is."""
+    declared: Json = {}
+    for tier in TIERS.values():
+        declared |= _free(tier)
+    require_valid(declared, given, "of any tier")
+
+
+def of_tenant(entry: Entry, given: Mapping[str, str]) -> dict[str, str]:
+    """Settings of a tenant as they may be given; raises `Failed` for any that may not.
+
+    A name of its own is the address people find it at, unless another is given.
+    """
+    require_valid(_free(TIERS[entry.tier]), given, f"of the tier {entry.tier}")
+    network = {**entry.parameters, **given}
+    if bool(network.get("DirectorySubnets")) != bool(network.get("DirectorySecurityGroup")):
+        raise Failed("DirectorySubnets and DirectorySecurityGroup go together.")
+    _require_exported_in_time({**entry.parameters, **given})
+    if name := given.get("DomainName"):
+        return {"BaseUrl": f"https://{name}", **given}
+    if name is not None and entry.parameters.get("DomainName") and "BaseUrl" not in given:
+        raise Failed(
+            "Without a name of its own the tenant has another address: give it too, as "
+            "--set BaseUrl=… (the output ApiUrl of its stack)."
+        )
+    return dict(given)
+
+
+def _free(tier: Tier) -> Json:
+    """The parameters of a tier that are set by hand."""
+    declared = tenant_parameters(tier)
+    return {name: each for name, each in declared.items() if name not in NOT_OURS_TO_SET}
+
+
+def _require_exported_in_time(wanted: Mapping[str, str]) -> None:
+    """A line is exported within two days; somebody has to have the time to mend what keeps it."""
+    days = int(wanted.get("ReadingDays", "0"))
+    if wanted.get("LogExport") == "yes" and 0 < days < LEAST_READING_DAYS:
+        raise Failed(
+            f"With LogExport=yes, ReadingDays is {LEAST_READING_DAYS} at least, or 0: readings "
+            "must not expire before they are exported."
+        )
+
+
+def require_valid(declared: Json, given: Mapping[str, str], whose: str) -> None:
+    """Raise `Failed` with all that is wrong of names and values."""
+    if wrong := [fault for name in given for fault in _faults(declared, given, name, whose)]:
+        raise Failed("\n".join(wrong))
+
+
+def require_covered(domain: str, platform_says: Mapping[str, str]) -> None:
+    """A tenant's name is one label below the cell's domain: for these it has a certificate."""
+    if not platform_says.get("CertificateArn"):
+        raise Failed("The platform has no certificate; `deploy` it with --domain and --zone.")
+    below = platform_says.get("Domain")
+    if below and domain.partition(".")[2] != below:
+        raise Failed(f"The cell's certificate is for names such as acme.{below}, not {domain}.")
+
+
+def _faults(declared: Json, given: Mapping[str, str], name: str, whose: str) -> Iterator[str]:
+    if name not in declared:
+        yield f"No parameter {whose}: {name}. {meant(name, declared)}"
+        return
+    about, value = declared[name], given[name]
+    allowed = about.get("AllowedValues")
+    if allowed and value not in allowed:
+        yield f"{name} is {value!r}. {meant(value, allowed)}"
+    if not re.fullmatch(about.get("AllowedPattern", ".*"), value):
+        yield f"{name} cannot be {value!r}. {about['Description']}"
+    if len(value) > about.get("MaxLength", len(value)):
+        yield f"{name} has {len(value)} characters, of at most {about['MaxLength']}."

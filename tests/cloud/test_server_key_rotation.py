@@ -1,0 +1,69 @@
+"""The server's key is changed by a function that has no more rights than it has there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.cloud.remote import Remote, sign_in
+from tests.cloud.tenants import FOUNDER, call, found
+from tests.support.world import metadata, second_factors
+from tests.support.world.keys import challenge, fingerprint
+
+pytestmark = pytest.mark.cloud
+
+
+def shown(tenant):
+    return Remote(url=tenant.url).get("/auth/verify.json").body
+
+
+def told(tenant, what):
+    return call(tenant.cloud, tenant.stack, FOUNDER, {"server_key": what})
+
+
+def test_a_key_is_announced_and_the_one_before_it_stays_in_use(acme):
+    announced = told(acme, "next")
+
+    assert announced["in_use"] == shown(acme)["fingerprint"] != announced["coming"]
+    assert sign_in(acme).id == acme.user_id
+    assert told(acme, "next") == announced
+    assert told(acme, "use")["refused"].startswith("It is too early for 'use', possible from ")
+
+
+@pytest.fixture
+def umbrella(cell):
+    """A tenant nobody else uses: its functions know an old key for a while."""
+    return found(cell, "umbrella", "clients")
+
+
+@pytest.mark.usefixtures("present")
+def test_what_rests_sealed_is_sealed_anew(umbrella):
+    """A second factor, and the server's copy of a metadata key."""
+    ada = sign_in(umbrella)
+    before = shown(umbrella)
+    key = metadata.pair()
+    own, server = (
+        challenge(metadata.content(key), ada.key.private, public)
+        for public in (ada.key.public, before["keydata"])
+    )
+    copies = [{"user_id": ada.id, "data": own}, {"user_id": None, "data": server}]
+    body = {"fingerprint": key.fingerprint, "armored_key": key.public}
+    made = ada.client.post("/metadata/keys.json", {**body, "metadata_private_keys": copies})
+    assert made.status == 200, made.json
+    second_factors.turn_on(ada)
+    second_factors.set_up(ada.client)
+
+    replaced = told(umbrella, "replace")
+    assert replaced["earlier"] == [before["fingerprint"]]
+    assert told(umbrella, "reseal") == {"resealed": 2, "unopened": 0, "is_all": True}
+    assert told(umbrella, "reseal") == {"resealed": 0, "unopened": 0, "is_all": True}
+
+    [row] = [row for row in umbrella.rows("users") if "totp" in row]
+    assert row["totp"]["S"].startswith("-----BEGIN PGP MESSAGE")
+    secret = umbrella.stack.outputs["OpenpgpSecret"]
+    kept = umbrella.cloud.client("secretsmanager").get_secret_value(SecretId=secret)
+    stored = json.loads(kept["SecretString"])
+    assert stored["retired"]
+    public = [fingerprint(private) for private in stored["keys"]]
+    assert public == [before["fingerprint"], replaced["in_use"]]

@@ -1,0 +1,73 @@
+"""The emergency stop of a tenant: nothing of it runs, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from infra.command_line.entry import infra
+from infra.operate import releasing
+from infra.operate.registry import HELD, Registry
+from infra.template.functions import FUNCTIONS
+
+
+@pytest.fixture
+def give(cell, monkeypatch, capsys):
+    """Gives a command on a tenant that is in use; returns what it shows, or says why it ends."""
+    cell.set_up()
+    cell.onboard()
+
+    def given(*words: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["infra", *words])
+        capsys.readouterr()
+        try:
+            infra()
+        except SystemExit as ended:
+            return str(ended.code)
+        return capsys.readouterr().out
+
+    return given
+
+
+def test_none_of_its_functions_runs_until_it_is_woken(give, cell):
+    give("hold", "acme")
+    names = {f"keyhaven-acme-{each.name}" for each in FUNCTIONS}
+    assert cell.functions.reserved == dict.fromkeys(names, 0)
+    assert "held" in give("status")
+
+    assert "functions answer again" in give("wake", "acme")
+    assert cell.functions.reserved == {}
+    assert Registry(cell.account).fetch("acme").work == ""
+
+
+def test_no_other_command_begins_on_it(give):
+    give("hold", "acme")
+    assert "Another command on acme is not finished: hold" in give("rotate", "acme", "--at-once")
+
+
+def test_a_release_goes_past_it_and_comes_back_when_it_is_woken(give, cell, tmp_path):
+    give("hold", "acme")
+    entries = Registry(cell.account).every()
+    build = cell.next_build(tmp_path / "next")
+    assert releasing.steps(cell.account, build, entries, 0) == []
+
+    give("wake", "acme")
+    entries = Registry(cell.account).every()
+    assert releasing.steps(cell.account, build, entries, 0)
+
+
+def test_to_hold_again_is_to_hold(give, cell):
+    give("hold", "acme")
+    give("hold", "acme")
+    assert Registry(cell.account).fetch("acme").work == HELD
+
+
+def test_who_is_not_held_is_not_woken(give):
+    assert "The tenant acme is not held" in give("wake", "acme")
+
+
+def test_trying_says_the_steps_and_does_nothing(give, cell):
+    for command in ("hold", "wake"):
+        assert give(command, "acme", "--dry-run").startswith("Nothing is done.")
+    assert cell.functions.reserved == {}

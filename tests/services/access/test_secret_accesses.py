@@ -1,0 +1,174 @@
+"""Who has ever been given a secret is known, spread or not, and for good."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.services.items import secrets
+from chalicelib.services.operator import readings, sweeper
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.readings import Reading, packed, unpacked
+from chalicelib.tables.secret_accesses import SecretAccess
+from tests.conftest import Time
+from tests.support.faults.hooks import Failing, Killed, Recorder, kill_points, throttled
+from tests.support.storage import Storage
+from tests.support.world import make
+from tests.support.world.make import Somebody
+from tests.support.world.resources import actions, take
+
+READ = PermissionType.READ
+
+
+def pairs(*users: Somebody, of: list[Any]) -> set[Any]:
+    return {(UserId(user.id), resource_id) for user in users for resource_id in of}
+
+
+def read(who: Somebody, *resource_ids: str) -> None:
+    for resource_id in resource_ids:
+        secrets.view(who.actor, ResourceId(resource_id))
+
+
+def spread(time: Time) -> None:
+    time.pass_by(minutes=6)
+    sweeper.sweep()
+
+
+def test_a_secret_that_was_given_counts_before_it_is_spread(ada: Somebody, betty: Somebody) -> None:
+    first, second = (make.resource(ada, {betty: READ}) for _ in range(2))
+
+    read(betty, first)
+
+    assert have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
+
+
+def test_and_after(store: Storage, time: Time, ada: Somebody, betty: Somebody) -> None:
+    first, second = (make.resource(ada, {betty: READ}) for _ in range(2))
+    read(betty, first)
+
+    spread(time)
+
+    assert store.rows(Reading.stored_as()) == []
+    assert have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
+
+
+def test_whoever_lost_the_resource_has_read_it_all_the_same(
+    time: Time, ada: Somebody, betty: Somebody
+) -> None:
+    resource_id = make.resource(ada, {betty: READ})
+    read(betty, resource_id)
+    take(resource_id, betty)
+
+    spread(time)
+    ada.client.delete(f"/resources/{resource_id}.json")
+
+    assert have_read(pairs(betty, of=[resource_id])) == pairs(betty, of=[resource_id])
+
+
+def test_what_one_wrote_oneself_is_no_reading(ada: Somebody) -> None:
+    resource_id = make.resource(ada)
+
+    assert have_read(pairs(ada, of=[resource_id])) == set()
+
+
+def test_nothing_is_asked_about_nothing(ada: Somebody) -> None:
+    with Recorder() as seen:
+        assert have_read([]) == set()
+    assert seen.operations == []
+
+
+def test_many_pairs_are_asked_for_in_two_steps_and_without_a_scan(
+    time: Time, ada: Somebody, betty: Somebody
+) -> None:
+    items = [make.resource(ada, {betty: READ}) for _ in range(30)]
+    assert ada.client.get("/resources.json?contain[secret]=1").status == 200
+    spread(time)
+
+    with Recorder() as seen:
+        found = have_read(pairs(ada, betty, of=items))
+
+    assert found == pairs(ada, of=items)
+    assert seen.steps == 2
+    assert set(seen.operations) == {"Query", "BatchGetItem"}
+
+
+def test_a_list_is_one_row_and_its_lines_follow(store: Storage, time: Time, ada: Somebody) -> None:
+    items = [make.resource(ada) for _ in range(30)]
+
+    with Recorder() as seen:
+        assert ada.client.get("/resources.json?contain[secret]=1").status == 200
+    assert seen.rows_written == 1
+
+    spread(time)
+    assert [actions(store, item) for item in items] == [["Resource.Secrets.read"]] * 30
+    rows = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
+    assert {row.actor for row in rows} == {ada.id}
+
+
+def test_what_is_read_again_is_logged_again_and_known_already(
+    store: Storage, time: Time, ada: Somebody
+) -> None:
+    resource_id = make.resource(ada)
+    read(ada, resource_id)
+    spread(time)
+    known = store.rows(SecretAccess.stored_as())
+
+    read(ada, resource_id)
+    spread(time)
+
+    assert actions(store, resource_id) == ["Resource.Secrets.read"] * 2
+    assert store.rows(SecretAccess.stored_as()) == known
+
+
+def test_what_is_under_way_is_left_alone(store: Storage, ada: Somebody) -> None:
+    read(ada, make.resource(ada))
+
+    sweeper.sweep()
+
+    assert store.rows(ActionLog.stored_as()) == []
+
+
+def test_a_round_that_dies_is_repeated(store: Storage, time: Time, ada: Somebody) -> None:
+    """At each call; the record is whole at every moment."""
+    items = [make.resource(ada) for _ in range(30)]
+    assert ada.client.get("/resources.json?contain[secret]=1").status == 200
+    time.pass_by(minutes=6)
+    before = store.contents()
+    with Recorder() as seen:
+        readings.sweep(time())
+
+    for killing in kill_points(len(seen.calls)):
+        store.put_back(before)
+        with killing, pytest.raises(Killed):
+            readings.sweep(time())
+        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+        readings.sweep(time())
+        assert store.rows(Reading.stored_as()) == []
+        assert [actions(store, item) for item in items] == [["Resource.Secrets.read"]] * 30
+        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+
+
+def test_a_round_that_fails_keeps_the_record(store: Storage, time: Time, ada: Somebody) -> None:
+    resource_id = make.resource(ada)
+    read(ada, resource_id)
+    time.pass_by(minutes=6)
+
+    with (
+        Failing(throttled, times=1_000, only={"BatchWriteItem"}),
+        pytest.raises((Unavailable, sweeper.Unended)),
+    ):
+        sweeper.sweep()
+
+    assert have_read(pairs(ada, of=[resource_id])) == pairs(ada, of=[resource_id])
+
+
+def test_identifiers_are_packed_and_found_again(ada: Somebody) -> None:
+    items = [make.resource(ada) for _ in range(3)]
+
+    assert [*unpacked(packed(items))] == items
+    assert len(packed(items)) == 64

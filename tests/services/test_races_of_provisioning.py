@@ -1,0 +1,130 @@
+"""Races of directories that provision by SCIM, and of administrators, as in `test_races.py`.
+
+Whatever their order, one person stays one person: invariants are checked after each, and that no
+name in the directory remains of who is gone is one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.races.at_once import Ask
+from tests.support.wire.asks import removing
+from tests.support.world import people, scim
+from tests.support.world.make import Somebody
+from tests.support.world.scim import Directory, add, person, replace, team
+
+
+@pytest.fixture
+def directory(ada: Somebody) -> Directory:
+    return scim.directory(ada)
+
+
+def adding(directory: Directory, name: str, **more: Any) -> Ask:
+    return lambda: directory.post("/Users", person(name, **more))
+
+
+def renaming(directory: Directory, user_id: str, name: str) -> Ask:
+    return lambda: directory.patch(f"/Users/{user_id}", replace("userName", name))
+
+
+def suspending(directory: Directory, user_id: str) -> Ask:
+    return lambda: directory.patch(f"/Users/{user_id}", replace("active", value=False))
+
+
+def taking_out(directory: Directory, user_id: str) -> Ask:
+    return lambda: directory.delete(f"/Users/{user_id}")
+
+
+def inviting(who: Somebody, name: str) -> Ask:
+    return lambda: who.client.post("/users.json", people.invitation(name))
+
+
+def test_two_provisioners_add_the_same_person(ada, directory, race):
+    """RA14, RA10"""
+    assert race(adding(directory, "dora"), adding(directory, "DORA", externalId="y")) == {
+        (201, 409),
+        (409, 201),
+    }
+
+
+def test_a_provisioner_and_an_administrator_add_the_same_person(ada, directory, race):
+    """The one who comes second takes over, or is refused: there is one account."""
+    assert race(adding(directory, "dora"), inviting(ada, "dora")) == {(201, 400), (201, 200)}
+
+
+def test_two_people_are_given_one_name(directory, race):
+    """I10"""
+    one, other = (directory.made(name)["id"] for name in ("dora", "edgar"))
+    asks = (renaming(directory, one, "eve"), renaming(directory, other, "EVE"))
+    assert race(*asks) == {(200, 409), (409, 200)}
+
+
+def test_a_name_that_is_given_up_is_taken(directory, race):
+    """I10"""
+    one = directory.made("dora")["id"]
+    fresh = adding(directory, "dora", emails=person("other")["emails"])
+    assert race(renaming(directory, one, "dory"), fresh) == {(200, 409), (200, 201)}
+
+
+def test_who_is_renamed_is_removed_by_an_administrator(ada, betty, directory, race):
+    """I10: no name is left behind"""
+    directory.made("betty")
+    assert race(renaming(directory, betty.id, "bet"), removing(ada, betty)) == {
+        (200, 200),
+        (404, 200),
+    }
+
+
+def test_who_is_taken_over_is_removed_by_an_administrator(ada, betty, directory, race):
+    """I10: the account is taken over first, or the person is added anew"""
+    assert race(adding(directory, "betty"), removing(ada, betty)) == {(201, 200)}
+
+
+def test_who_is_suspended_is_removed_by_another_provisioner(betty, directory, race):
+    directory.made("betty")
+    assert race(suspending(directory, betty.id), taking_out(directory, betty.id)) == {
+        (200, 204),
+        (404, 204),
+    }
+
+
+def test_who_joins_a_group_is_removed(ada, betty, directory, race):
+    """I4"""
+    group = directory.grouped("crew")["id"]
+    join = add("members", [{"value": betty.id}])
+    asks = (lambda: directory.patch(f"/Groups/{group}", join), removing(ada, betty))
+    assert race(*asks) == {(200, 200), (400, 200)}
+
+
+def test_two_provisioners_make_one_group(directory, betty, race):
+    """RA10"""
+    asks = (
+        lambda: directory.post("/Groups", team("crew", betty.id)),
+        lambda: directory.post("/Groups", team("CREW")),
+    )
+    assert race(*asks) == {(201, 409), (409, 201)}
+
+
+def test_a_token_is_exchanged_while_it_is_used(ada, directory, race):
+    """What begins after the exchange is refused, and what is done was done before it."""
+    setting_id = ada.client.get(scim.SETTINGS).body["id"]
+    sent = {"scim_user_id": ada.id, "secret_token": scim.OTHER_TOKEN}
+    exchange = lambda: ada.client.put(f"/scim/settings/{setting_id}.json", sent)  # noqa: E731
+    assert race(adding(directory, "dora"), exchange) == {(201, 200), (401, 200)}
+
+
+def test_two_provisioners_and_an_administrator_have_the_same_person_in_hand(
+    ada, betty, directory, race
+):
+    """RA14: one adds them, one renames them, and an administrator removes them"""
+    ended = race(
+        adding(directory, "betty"), renaming(directory, betty.id, "bet"), removing(ada, betty)
+    )
+    assert {statuses[2] for statuses in ended} == {200}
+    assert {statuses[:2] for statuses in ended} <= {
+        *((201, 200), (201, 404)),  # each in its turn, or after the removal
+        *((409, 200), (409, 404)),  # renamed first, which begins to provision them
+    }

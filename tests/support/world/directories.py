@@ -1,0 +1,128 @@
+"""What a company's directory says, in tests that need no server of one; and runs over it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from chalicelib.domain.directory import Directory, EntryId, Person, Team
+from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.ids import named_id
+from chalicelib.services.directory import synchronisation
+from chalicelib.services.directory.reports import Outcome, Report
+from chalicelib.storage import reading
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.groups import Group
+from chalicelib.tables.users import User
+from tests.support.world.make import Somebody
+
+LONG_AGO = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+"""When entries were made that say nothing else: before anything of a test's own."""
+LATER = datetime(2027, 6, 1, tzinfo=UTC)
+
+
+def entry_id(name: str) -> EntryId:
+    return EntryId(named_id(f"entry of {name}"))
+
+
+def person(
+    name: str,
+    first: str | None = None,
+    last: str | None = "Lovelace",
+    *,
+    created: datetime = LONG_AGO,
+    **further: Any,
+) -> Person:
+    return Person(
+        **{
+            "id": entry_id(name),
+            "name": f"uid={name},ou=people,dc=example,dc=org",
+            "created": created,
+            "modified": created,
+            "username": f"{name}@example.com",
+            "first_name": name.title() if first is None else first,
+            "last_name": last,
+            **further,
+        }
+    )
+
+
+def team(
+    title: str,
+    *members: Person,
+    created: datetime = LONG_AGO,
+    modified: datetime | None = None,
+    **further: Any,
+) -> Team:
+    names = [member.name for member in members]
+    return Team(
+        **{
+            "id": entry_id(f"group {title}"),
+            "name": f"cn={title},ou=groups,dc=example,dc=org",
+            "created": created,
+            "modified": modified or created,
+            "title": title,
+            "members": names,
+            "people": names,
+            **further,
+        }
+    )
+
+
+def directory(*entries: Person | Team) -> Directory:
+    return Directory(
+        [each for each in entries if isinstance(each, Person)],
+        [each for each in entries if isinstance(each, Team)],
+    )
+
+
+def settings(administrator: Somebody, **further: Any) -> DirectorySettings:
+    """Settings of a directory that nobody asks; a run may remove anybody, unless they say less."""
+    found = {"removal_limit": 100, **further}
+    return DirectorySettings(
+        (), default_user=administrator.id, default_group_admin_user=administrator.id, **found
+    )
+
+
+def run(
+    administrator: Somebody, *entries: Person | Team, confirm: str | None = None, **further: Any
+) -> Outcome:
+    """Bring users and groups in step with a directory of these entries."""
+    wanted = settings(administrator, **further)
+    return synchronisation.carry_out(administrator.actor, wanted, directory(*entries), confirm)
+
+
+def rehearse(administrator: Somebody, *entries: Person | Team, **further: Any) -> Outcome:
+    wanted = settings(administrator, **further)
+    return synchronisation.rehearse(administrator.actor, wanted, directory(*entries))
+
+
+def told(reports: Sequence[Report]) -> list[tuple[str, str]]:
+    """What was done and what came of it, of each report."""
+    return [(report.action.value, report.status.value) for report in reports]
+
+
+def user_named(name: str) -> User | None:
+    """Who has this address now."""
+    user_id = Claim.find_user_id(f"{name}@example.com")
+    return None if user_id is None else reading.read([User.by_id(user_id)]).find(User, user_id)
+
+
+def group_named(name: str) -> Group | None:
+    key = Claim.group(name, "").key
+    claim = reading.read([key]).find(Claim, GROUP, key.range_key)
+    if claim is None:
+        return None
+    return reading.read([Group.by_id(claim.subject)]).find(Group, claim.subject)
+
+
+def link_of(entry: Person | Team) -> DirectoryLink | None:
+    model = Model.USERS if isinstance(entry, Person) else Model.GROUPS
+    rows = reading.read([DirectoryLink.by_id(model, entry.id)])
+    return rows.find(DirectoryLink, model.value, entry.id)
+
+
+def later(moment: datetime, **span: float) -> datetime:
+    return moment + timedelta(**span)
