@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import deque
 from collections.abc import Callable, Mapping
 from contextvars import Context
 from datetime import datetime
@@ -73,16 +74,33 @@ class PostOffice:
         self._deliver = deliver
         self._sender = sender
         self._hand_over = hand_over
+        self._waiting: deque[str] = deque()
 
     def deliver_later(self, mail_id: str) -> None:
-        """Send a mail once the request it comes from is answered, so that it costs none.
+        """Send a mail once the request it comes from is answered, so that it costs none."""
+        try:
+            loop = asyncio.get_running_loop()
+        except RuntimeError:  # nothing is served yet
+            self.deliver(mail_id)
+            return
+        self._waiting.append(mail_id)
+        if len(self._waiting) == 1:
+            self._go_on(loop)
+
+    def _go_on(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Send what waits, one mail in a turn of the loop: who asks meanwhile waits for one.
 
         In a context of its own: that of the request ends with it.
         """
+        loop.call_soon(self._deliver_first, loop, context=Context())
+
+    def _deliver_first(self, loop: asyncio.AbstractEventLoop) -> None:
         try:
-            asyncio.get_running_loop().call_soon(self.deliver, mail_id, context=Context())
-        except RuntimeError:  # nothing is served yet
-            self.deliver(mail_id)
+            self.deliver(self._waiting[0])
+        finally:
+            self._waiting.popleft()
+            if self._waiting:
+                self._go_on(loop)
 
     def deliver(self, mail_id: str) -> None:
         """Send one mail of the outbox, once however often it is asked for."""

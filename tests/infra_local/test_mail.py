@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.policy import default
@@ -114,6 +115,40 @@ def test_an_address_beyond_ascii_stays_as_it_is(post, outbox, folder):
 
     [file] = folder.iterdir()
     assert "To: ädä@example.com" in file.read_text(encoding="utf-8")
+
+
+def test_whoever_asks_waits_for_one_mail_and_not_for_all(post, outbox, folder):
+    """What a request says to 500 people leaves one by one, and requests come between."""
+    written_by_then = []
+
+    async def serve():
+        for number in range(3):
+            post.deliver_later(outbox.put(number))
+        for _ in range(4):
+            written_by_then.append(len(list(folder.iterdir())))
+            await asyncio.sleep(0)
+
+    asyncio.run(serve())
+    assert written_by_then == [0, 1, 2, 3]
+
+
+def test_a_mail_that_fails_keeps_none_from_leaving(post, outbox, folder):
+    """P14: nor does it what comes later, as the mails do that one notice stands for."""
+    failures = []
+
+    async def serve():
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: failures.append(context["exception"]))
+        post.deliver_later("nobody's")
+        post.deliver_later(outbox.put(1))
+        await asyncio.sleep(0)
+        post.deliver_later(outbox.put(2))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+
+    asyncio.run(serve())
+    assert [type(each) for each in failures] == [KeyError]
+    assert len(list(folder.iterdir())) == 2
 
 
 def test_no_id_leads_out_of_the_folder(post, outbox, folder):
