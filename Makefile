@@ -75,8 +75,8 @@ model: $(DEVELOPING) $(if $(shell command -v java),$(MODEL)) ## check the model 
 	@$(BIN)/python -m infra.model
 
 test-cloud: setup $(CLOUD) ## deploy to a mock, and create whole stacks in a local cloud; ARGS= for pytest
-	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
 	$(BIN)/python -m pytest tests/cloud -m cloud -n 0 $(ARGS)
+	$(BIN)/python -m pytest tests/infra_cloud -m cloud $(ARGS)
 
 test-browser: $(BROWSER) $(if $(shell command -v npm),$(AXE) $(EXTENSION)) ## open pages in Debian's Chromium, and the browser extension; pictures are in build/pictures; ARGS= for pytest
 	.venv-browser/bin/python -m pytest tests/browser -m browser -n 0 $(ARGS)
