@@ -242,6 +242,7 @@ def _text(value: Any, left_open: Open) -> str:
     return _shown(said, left_open)
 
 
+@lru_cache(maxsize=20_000)
 def _shown(said: str, left_open: Open) -> str:
     for pattern, instead in left_open:
         said = re.sub(pattern, instead, said)

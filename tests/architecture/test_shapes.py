@@ -6,6 +6,7 @@ from what was reviewed, but for the few that mean the same.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -48,15 +49,16 @@ def different(all_units: Iterable[Unit]) -> Iterator[Unit]:
 
 def mutants(unit: Unit) -> Iterator[Mutant]:
     """Every value of a unit dropped, flipped and widened, one at a time."""
+    written = pickle.dumps(unit.value)  # read anew sooner than copied
     for place, value in places(unit.value):
         for how, other in mutations(value):
             if other == value:
                 continue
-            changed = deepcopy(unit.value)
+            changed = pickle.loads(written)
             put(changed, place, other)
             yield Mutant(f"{unit.kind} {unit.name}", place, how, changed)
         if place:
-            changed = deepcopy(unit.value)
+            changed = pickle.loads(written)
             drop(changed, place)
             yield Mutant(f"{unit.kind} {unit.name}", place, "drop", changed)
 

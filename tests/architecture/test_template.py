@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 from copy import deepcopy
 
@@ -30,8 +31,12 @@ def names_of(kind, template=TEMPLATE):
     return {name for name, _ in of_kind(template, kind)}
 
 
+WRITTEN = pickle.dumps(TEMPLATE)
+"""Read anew, which takes a fifth of the time of copying it."""
+
+
 def broken(fault):
-    template = deepcopy(TEMPLATE)
+    template = pickle.loads(WRITTEN)
     FAULTS[fault].make(template)
     return template
 

@@ -121,7 +121,10 @@ def test_pages_without_end_are_refused() -> None:
     ],
     ids=["a message without end", "another protocol", "nothing but beginnings", "nothing"],
 )
-def test_what_is_no_answer_is_refused(sent: bytes) -> None:
+def test_what_is_no_answer_is_refused(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where its end is waited for, as of what follows two of these."""
+    monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
+
     def answer(number: bytes, is_first: bool) -> bytes:
         if is_first:
             return message(number, SIGNED_IN)
