@@ -15,7 +15,8 @@ PATIENCE = 2.0
 """Seconds after which a call that cannot be made is not tried again: who waits hears of it."""
 
 _sleep: Callable[[float], None] = time.sleep
-_chance: Callable[[], float] = random.random
+_chance: Callable[[], float] = random.SystemRandom().random
+"""Asks the machine each time: a state that Lambda restores is the same in all copies (ADR 52)."""
 
 
 def attempts(most: int = ATTEMPTS) -> Iterator[int]:

@@ -11,19 +11,19 @@ from pathlib import Path
 import chalice
 import chalice.app
 
-from infra.bundle.runtime import ARCHITECTURE, RUNTIME
+from infra.bundle.runtime import ARCHITECTURE, ARCHITECTURES, RUNTIME
 from infra.bundle.symbols import blank
 
 ROOT = Path(__file__).parents[2]
 REQUIREMENTS = ROOT / "requirements.txt"
 HASHED = ROOT / "requirements-layer.txt"
-"""The same, each with the hash of the one file that the layer is made from (`hashes.py`)."""
+"""The same, each with the hashes of the files that the layer is made from (`hashes.py`)."""
 INSIDE = "python/"
 """Where Lambda looks for modules in a layer."""
 SERVICES = ("codedeploy", "dynamodb", "lambda", "s3", "secretsmanager", "sesv2")
 """Services of AWS the functions call; botocore describes 400 more."""
-PLATFORMS = (f"manylinux_2_28_{ARCHITECTURE}", f"manylinux_2_17_{ARCHITECTURE}")
-"""What the runtime's Linux can load."""
+LINUX = ("manylinux_2_28", "manylinux_2_17")
+"""What the runtime's can load."""
 WITHOUT_WHEEL = "PGPy"
 """Published as source alone, which is plain Python."""
 PICTURES = ("Bmp", "Gif", "Jpeg", "Mpo", "Png", "Ppm", "Tiff")
@@ -42,9 +42,9 @@ _NEVER_LOADED = (
 Pillow is linked with stays, TIFF too."""
 
 
-def gather(folder: Path) -> None:
+def gather(folder: Path, architecture: str = ARCHITECTURE) -> None:
     """Put into an empty folder what the layer consists of."""
-    install(folder)
+    install(folder, architecture=architecture)
     _add_runtime_of_chalice(folder)
     for path in list(_superfluous(folder)):
         _remove(path)
@@ -63,16 +63,16 @@ def _superfluous(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def install(folder: Path, hashed: Path = HASHED) -> None:
+def install(folder: Path, hashed: Path = HASHED, architecture: str = ARCHITECTURE) -> None:
     """Let pip fetch what fits the functions, whatever machine this is, and compare it first."""
     options = ["--quiet", "--no-compile", "--require-hashes", f"--requirement={hashed}"]
-    subprocess.run([*fetching(folder), *options], check=True)  # noqa: S603  nothing from outside
+    subprocess.run([*fetching(folder, architecture), *options], check=True)  # noqa: S603  nothing from outside
 
 
-def fetching(folder: Path) -> list[str]:
+def fetching(folder: Path, architecture: str = ARCHITECTURE) -> list[str]:
     """The beginning of what pip is told: to take what fits the functions."""
     python = RUNTIME.removeprefix("python")
-    platforms = [f"--platform={platform}" for platform in PLATFORMS]
+    platforms = [f"--platform={each}_{ARCHITECTURES[architecture]}" for each in LINUX]
     return [
         *(sys.executable, "-m", "pip", "install", "--disable-pip-version-check"),
         *("--no-deps", f"--target={folder}", f"--python-version={python}"),

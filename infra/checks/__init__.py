@@ -50,6 +50,7 @@ CHECKS: tuple[Check, ...] = (
     functions.releases_go_back,
     functions.releases_are_gradual,
     functions.aliases_lead_to_versions,
+    functions.snapshots_are_allowed,
     rests.tables_are_those_of_the_code,
     rests.tables_stay,
     rests.all_that_rests_is_encrypted,

@@ -21,6 +21,11 @@ _KNOWN = frozenset(_READ.findall(Path(settings.__file__).read_text(encoding="utf
 """The variables `chalicelib/settings.py` reads."""
 _BY_NAME = {group.name: group for group in (*GROUPS, *WORKERS)}
 _PLAIN = re.compile(r"[a-z_]{1,40}")
+_SNAPSHOTS_BY_CHOICE = {
+    "Fn::If": ["HasSnapStart", {"ApplyOn": "PublishedVersions"}, {"Ref": "AWS::NoValue"}]
+}
+_FILES = 512
+"""Megabytes: what Lambda gives each function, and the most beside a snapshot."""
 _SHIFT = "CodeDeployLambdaAliasUpdate"
 _GRADUAL = {"CodeDeployDefault.LambdaCanary10Percent5Minutes"}
 _LEAD_BACK = {"Errors", str(Metric.ACCIDENTS), "Duration"}
@@ -98,6 +103,29 @@ def releases_go_back(template: Json) -> Iterator[str]:
         is_worker = name.removesuffix("Alias").lower() in {each.name for each in WORKERS}
         if groups and not is_worker and not named(policy) & groups.keys():
             yield f"{name} is released at once."
+
+
+def snapshots_are_allowed(template: Json) -> Iterator[str]:
+    """Lambda refuses them beside instances that always wait, and beside many files.
+
+    A snapshot that is not of the published versions, or not a choice, nobody has asked for.
+    """
+    aliases = [each for _, each in of_kind(template, "Lambda::Alias")]
+    waiting = {
+        one
+        for each in aliases
+        if "ProvisionedConcurrencyConfig" in each
+        for one in named(each["FunctionName"])
+    }
+    for name, each in of_kind(template, "Lambda::Function"):
+        if "SnapStart" not in each:
+            continue
+        if each["SnapStart"] != _SNAPSHOTS_BY_CHOICE:
+            yield f"{name} begins from a snapshot, whether anybody asked for it or not."
+        if name in waiting:
+            yield f"{name} always waits, so it cannot begin from a snapshot."
+        if each.get("EphemeralStorage", {}).get("Size", _FILES) > _FILES:
+            yield f"{name} has more files than a function with snapshots may."
 
 
 def aliases_lead_to_versions(template: Json) -> Iterator[str]:

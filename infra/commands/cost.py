@@ -25,18 +25,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="standard",
         help="the tier, without a TENANT: standard, unless it is given",
     )
+    parser.add_argument(
+        "--snap-start",
+        action="store_true",
+        help="with what snapshots cost, without a TENANT (SnapStart=yes)",
+    )
     given.of_account(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     if options.tenant is None:
         tier = options.tier
-        items = costs.idle(TIERS[tier])
+        items = costs.idle(TIERS[tier], has_snapshots=options.snap_start)
     else:
         account = given.account(options)
         entry = Registry(account).fetch(options.tenant)
         tier = entry.tier
-        items = costs.idle(TIERS[tier], _stored_gb(account, entry.tenant))
+        has_snapshots = entry.parameters.get("SnapStart") == "yes"
+        stored = _stored_gb(account, entry.tenant)
+        items = costs.idle(TIERS[tier], stored, has_snapshots=has_snapshots)
     print(f"A month in which nobody asks anything, of the tier {tier}, in US dollars:")
     for item in items:
         print(f"{item.dollars:10.2f}  {item.what}")

@@ -17,8 +17,9 @@ from infra.describe import prices
 from infra.describe.consumption import Consumption, recorded
 from infra.describe.prices import MILLION
 from infra.template.backups import VAULT_DAYS
+from infra.template.compute import may_begin_from_snapshot
 from infra.template.elements import Json
-from infra.template.functions import FUNCTIONS, of_group
+from infra.template.functions import FUNCTIONS, KEPT_VERSIONS, of_group
 from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS, Tier
@@ -42,6 +43,8 @@ DIRECTORY_RUN_MS = 1_500
 EXPORTS = prices.HOURS
 """Of a tenant whose logs are not exported; they take as long as a run without a directory."""
 PROBED_MS = 100
+COLD_START_MS = 400
+"""Assumed of importing a group, on a core of Lambda's."""
 GB = 1_000_000_000
 _MB_PER_GB = 1024
 
@@ -52,7 +55,7 @@ class Item:
     dollars: float
 
 
-def idle(tier: Tier, stored_gb: float = STORED_GB) -> list[Item]:
+def idle(tier: Tier, stored_gb: float = STORED_GB, *, has_snapshots: bool = False) -> list[Item]:
     """What a tenant costs a month before anybody asks it anything."""
     template = tenant(tier, Bundle("0" * 16, "0" * 16))
     metrics = sum(_metrics(alarm) for _, alarm in of_kind(template, "CloudWatch::Alarm"))
@@ -77,6 +80,9 @@ def idle(tier: Tier, stored_gb: float = STORED_GB) -> list[Item]:
     ]
     if tier.warm:
         items.append(Item("functions that always wait", _warm(tier)))
+    if has_snapshots:
+        what = f"snapshots of {KEPT_VERSIONS} versions of each function"
+        items.append(Item(what, KEPT_VERSIONS * snapshots(tier)))
     return items
 
 
@@ -172,9 +178,21 @@ def _warm(tier: Tier) -> float:
     return memory / _MB_PER_GB * prices.SECONDS * prices.WARM_GB_SECOND
 
 
+def snapshots(tier: Tier) -> float:
+    """What the snapshots of one version of each function cost a month, used or not."""
+    return _snapshot_gb(tier) * prices.SECONDS * prices.SNAPSHOT_GB_SECOND
+
+
+def _snapshot_gb(tier: Tier) -> float:
+    return (
+        sum(each.memory for each in FUNCTIONS if may_begin_from_snapshot(each, tier)) / _MB_PER_GB
+    )
+
+
 def page() -> str:
     """`docs/costs.md`."""
-    lines = [*_idle_table(), "", _ABOUT_REQUESTS, *_table(), "", _about_mails()]
+    lines = [*_idle_table(), "", _about_starts(), ""]
+    lines += [_ABOUT_REQUESTS, *_table(), "", _about_mails()]
     return "\n".join(["# Costs", "", _ABOUT, *lines]) + "\n"
 
 
@@ -199,6 +217,22 @@ Assumed are {MS_OF_OURS} ms and {MS_PER_STEP} ms for each round trip of a warm f
 {LOGGED_BYTES:,} bytes of logs a request, and traces of {TRACED:.0%} of the requests. *Around*
 are gateway, firewall, logs, traces and what is sent.
 """
+
+
+def _about_starts() -> str:
+    kept = (f"{KEPT_VERSIONS * snapshots(TIERS[name]):.2f} ({name})" for name in sorted(TIERS))
+    restored = 1000 * prices.RESTORED_GB
+    each = 1000 * _running(_memory("settings"), COLD_START_MS)
+    saved = 1 - prices.ARM_GB_SECOND / prices.FUNCTION_GB_SECOND
+    return f"""\
+## Beginning from snapshots
+
+With `SnapStart=yes` Lambda keeps the memory of each published version, of which a tenant has up
+to {KEPT_VERSIONS} of each function. A month more, whether anybody asks or not:
+{", ".join(kept)};
+and {restored:.2f} for a thousand starts of a function of 1 GB. Without it, a thousand starts of
+{COLD_START_MS} ms cost {each:.3f}, and somebody waits for each (ADR 52). Functions on arm64 would
+run for {saved:.0%} less; snapshots cost the same there."""
 
 
 def _about_mails() -> str:

@@ -9,10 +9,7 @@ from typing import Any
 from infra.operate.account import Account
 from infra.operate.steps import Failed
 from infra.template.elements import Json
-from infra.template.functions import ALIAS, FUNCTIONS
-
-KEPT_VERSIONS = 3
-"""To go back to; older versions only take room."""
+from infra.template.functions import ALIAS, FUNCTIONS, KEPT_VERSIONS
 
 
 def name_of(tenant: str, function: str) -> str:

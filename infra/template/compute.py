@@ -15,6 +15,7 @@ from infra.template.elements import (
     arn,
     attribute,
     digest,
+    either,
     kept,
     ref,
     resource,
@@ -88,6 +89,7 @@ def _function(which: Function, release: Release, told: Json) -> Json:
         "Timeout": which.timeout,
         **({"EphemeralStorage": {"Size": which.disk}} if which.disk else {}),
         "ReservedConcurrentExecutions": (tier.reserved if is_sign_in else None) or NO_VALUE,
+        **(_SNAPSHOTS if may_begin_from_snapshot(which, tier) else {}),
         "Environment": {"Variables": {**environment(which, epoch), **told}},
         "KmsKeyArn": arn("TenantKey"),
         "LoggingConfig": {"LogGroup": ref(which.logs), "LogFormat": "JSON"},
@@ -95,6 +97,17 @@ def _function(which: Function, release: Release, told: Json) -> Json:
         "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
         **placed(which),
     }
+
+
+_SNAPSHOTS = {"SnapStart": either("HasSnapStart", {"ApplyOn": "PublishedVersions"})}
+
+
+def may_begin_from_snapshot(which: Function, tier: Tier) -> bool:
+    """Lambda takes none of what always waits, and none of more than 512 MB of files (ADR 52).
+
+    Nobody waits for a worker, so none needs it.
+    """
+    return which.is_served and which.name not in tier.warm and which.disk is None
 
 
 def _after(rights: Resources) -> Json:

@@ -106,6 +106,8 @@ def of_worker(worker: EndpointGroup) -> Function:
     return Function(worker, handler, timeout=worker.seconds, is_served=False)
 
 
+KEPT_VERSIONS = 3
+"""To go back to; older versions only take room."""
 PROBER = "ProberFunction"
 """Who asks the new versions before a release."""
 FUNCTIONS = (*map(of_group, GROUPS), *map(of_worker, WORKERS))

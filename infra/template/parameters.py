@@ -21,6 +21,7 @@ SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
     *("DirectorySubnets", "DirectorySecurityGroup", "ReadingDays", "LogExport"),
+    "SnapStart",
 )
 """A change of these makes a new version of each function."""
 
@@ -99,6 +100,9 @@ def tenant_parameters(tier: Tier) -> Json:
             Default="400",
             AllowedPattern=DAYS_OF_EXPORTS,
         ),
+        "SnapStart": _unless_yes(
+            "Whether functions that answer requests begin from a snapshot, paid by the hour.",
+        ),
         "CodeBucket": _text("The platform's bucket with the code."),
         "LayerArn": _text("The platform's layer version.", AllowedPattern=ARN),
         "AlarmTopic": _text("The platform's topic of alarms.", AllowedPattern=ARN),
@@ -120,6 +124,7 @@ def tenant_conditions(tier: Tier) -> Json:
         "HasRegionInName": equals("BucketNamedByRegion", "yes"),
         "HasFirewall": is_given("FirewallArn"),
         "HasMailSender": is_given("MailSender"),
+        "HasSnapStart": equals("SnapStart", "yes"),
         "HasDirectoryNetwork": {
             "Fn::And": [is_given("DirectorySubnets"), is_given("DirectorySecurityGroup")]
         },

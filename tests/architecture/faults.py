@@ -490,6 +490,22 @@ FAULTS = {
         ),
         "ObjectsPolicy lets others in",
     ),
+    "snapshot beside what waits": Fault(
+        lambda t: properties(t, "SecretsAlias").update(
+            ProvisionedConcurrencyConfig={"ProvisionedConcurrentExecutions": 1}
+        ),
+        "SecretsFunction always waits, so it cannot begin from a snapshot",
+    ),
+    "snapshot beside many files": Fault(
+        lambda t: properties(t, "SecretsFunction").update(EphemeralStorage={"Size": 1024}),
+        "SecretsFunction has more files than a function with snapshots may",
+    ),
+    "snapshot nobody asked for": Fault(
+        lambda t: properties(t, "SweeperFunction").update(
+            SnapStart={"ApplyOn": "PublishedVersions"}
+        ),
+        "SweeperFunction begins from a snapshot, whether anybody asked for it or not",
+    ),
     "alias to the newest code": Fault(
         lambda t: properties(t, "SecretsAlias").update(FunctionVersion="$LATEST"),
         "SecretsAlias leads to $LATEST",

@@ -120,6 +120,27 @@ def test_writing_costs_more_than_reading():
     assert by_request["POST /resources.json"].rows > by_request["GET /resources.json"].rows
 
 
+def test_snapshots_cost_by_the_version_and_of_those_who_may_have_them():
+    """Premium's two functions that always wait have none: 1,769 and 1,024 MB less."""
+    for tier in (TRIAL, STANDARD, PREMIUM):
+        [*before] = costs.idle(tier)
+        [*same, more] = costs.idle(tier, has_snapshots=True)
+        assert same == before
+        assert more.dollars == pytest.approx(3 * costs.snapshots(tier))
+    less = costs.snapshots(STANDARD) - costs.snapshots(PREMIUM)
+    assert less == pytest.approx((1769 + 1024) / 1024 * 730 * 3600 * prices.SNAPSHOT_GB_SECOND)
+
+
+def test_the_command_counts_snapshots_where_it_is_told(capsys):
+    parser = argparse.ArgumentParser()
+    cost.arguments(parser)
+    shown = []
+    for words in (["--tier", "trial"], ["--tier", "trial", "--snap-start"]):
+        cost.run(parser.parse_args(words))
+        shown.append("snapshots of 3 versions" in capsys.readouterr().out)
+    assert shown == [False, True]
+
+
 def test_a_sum_is_of_its_parts():
     one = costs.Million("GET /x.json", Consumption("public", 2, 1.0, 1, 1000))
     rows = 1_000_000 * (prices.READ_UNIT + prices.WRITE_UNIT)

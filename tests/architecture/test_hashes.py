@@ -10,6 +10,7 @@ from zipfile import ZipFile
 import pytest
 
 from infra.bundle import hashes, layer
+from infra.bundle.runtime import ARCHITECTURES
 
 PINNED = re.compile(r"^([A-Za-z0-9_.-]+)==(\S+)", re.MULTILINE)
 
@@ -21,7 +22,15 @@ def test_each_pin_has_the_hash_of_its_file():
     hashed = {(name.lower(), v) for name, v in PINNED.findall("\n".join(lines))}
 
     assert hashed == pins
-    assert all(re.search(r" --hash=sha256:[0-9a-f]{64}$", line) for line in lines)
+    assert all(re.search(r"( --hash=sha256:[0-9a-f]{64}){1,2}$", line) for line in lines)
+
+
+def test_what_is_compiled_has_the_hash_of_each_processor():
+    """Otherwise a layer for another processor would have to trust files nobody has looked at."""
+    lines = layer.HASHED.read_text().splitlines()[1:]
+    several = {line.split("==")[0].lower() for line in lines if line.count("--hash=") > 1}
+
+    assert several == {"cffi", "cryptography", "markupsafe", "orjson", "pillow", "pysequoia"}
 
 
 @pytest.fixture
@@ -65,3 +74,30 @@ def test_the_hashes_are_written_in_order():
         f"A==3 --hash=sha256:{'4' * 64}",
         f"b==1 --hash=sha256:{'2' * 64}",
     ]
+
+
+def test_a_library_has_the_hashes_of_all_processors_in_one_line():
+    def report(*found):
+        return {
+            "install": [
+                {
+                    "metadata": {"name": name, "version": "1"},
+                    "download_info": {"archive_info": {"hashes": {"sha256": each}}},
+                }
+                for name, each in found
+            ]
+        }
+
+    one, other = report(("a", "x"), ("b", "y")), report(("a", "z"), ("b", "y"))
+
+    assert hashes.text(one, other).splitlines()[1:] == [
+        "a==1 --hash=sha256:x --hash=sha256:z",
+        "b==1 --hash=sha256:y",
+    ]
+
+
+@pytest.mark.parametrize(("architecture", "wheels"), ARCHITECTURES.items())
+def test_the_layer_is_made_of_what_its_processor_runs(architecture, wheels, tmp_path):
+    told = [each for each in layer.fetching(tmp_path, architecture) if "--platform" in each]
+
+    assert told == [f"--platform={linux}_{wheels}" for linux in layer.LINUX]

@@ -103,12 +103,24 @@ def test_another_setting_makes_other_versions(name):
     assert not names_of("Lambda::Version") & names_of("Lambda::Version", other)
 
 
+@pytest.mark.parametrize("tier", TIERS)
+def test_whoever_answers_may_begin_from_a_snapshot_unless_it_always_waits(tier):
+    asked = {
+        name.removesuffix("Function").lower()
+        for name, each in of_kind(tenant(TIERS[tier], BUNDLE), "Lambda::Function")
+        if "SnapStart" in each
+    }
+    served = {each.name.replace("_", "") for each in FUNCTIONS if each.is_served}
+    assert asked == served - TIERS[tier].warm
+
+
 def test_settings_that_make_versions_are_those_functions_are_told():
     told = {
         name
         for _, each in of_kind(TEMPLATE, "Lambda::Function")
         for name in named([each["Environment"], each["Layers"], each.get("VpcConfig")])
     }
+    told |= named(TEMPLATE["Conditions"]["HasSnapStart"])
     assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == set(READ_BY_FUNCTIONS)
 
 

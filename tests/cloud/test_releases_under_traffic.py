@@ -103,7 +103,7 @@ def two_forms(written: int) -> list[Change]:
     ]
     return [
         *declared,
-        Change("infra/operate/functions.py", "KEPT_VERSIONS = 3", "KEPT_VERSIONS = 99"),
+        Change("infra/template/functions.py", "KEPT_VERSIONS = 3", "KEPT_VERSIONS = 99"),
         Change(
             "chalicelib/endpoint_groups.py",
             "OF_SEVERAL_FORMS: frozenset[str] = frozenset()",
