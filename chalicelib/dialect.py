@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 
 

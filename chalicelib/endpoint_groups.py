@@ -6,8 +6,9 @@ group's function the rights named here and no other.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from chalicelib.domain.light import dataclass
 
 
 class Right(Enum):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from chalicelib.bodies.rules import meant, not_empty, required
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.locales import find_locale
 from chalicelib.domain.themes import find_theme
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from chalicelib.bodies.rules import (
@@ -15,6 +15,7 @@ from chalicelib.bodies.rules import (
     utf8,
     uuid,
 )
+from chalicelib.domain.light import dataclass
 
 
 @dataclass(frozen=True, slots=True, repr=False)

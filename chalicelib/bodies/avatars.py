@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import UNSET, Rule, TakenAs, filled
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.uploads import LARGEST_UPLOAD, Upload
 
 _EXTENSIONS = frozenset({".png", ".jpg", ".jpeg", ".gif"})

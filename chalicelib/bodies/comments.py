@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from chalicelib.bodies.rules import (
@@ -13,6 +12,7 @@ from chalicelib.bodies.rules import (
     utf8_extended,
     uuid,
 )
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate comment data."
 LONGEST_CONTENT = 256

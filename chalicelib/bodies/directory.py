@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.directory_settings import DirectorySettingsBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import in_list, max_length, required, utf8
+from chalicelib.domain.light import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -31,6 +31,7 @@ from chalicelib.domain.directory_filters import Malformed, parsed
 from chalicelib.domain.directory_names import canonical
 from chalicelib.domain.directory_settings import DEFAULT_FIELDS, Kind
 from chalicelib.domain.errors import FieldErrors
+from chalicelib.domain.light import dataclass
 
 MOST_DOMAINS = 10
 MOST_HOSTS = 10

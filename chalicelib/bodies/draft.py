@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass, replace
+from dataclasses import MISSING, Field, field, fields, is_dataclass, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Generic, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -26,6 +26,7 @@ from chalicelib.bodies.rules import (
     utf8_extended,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.light import dataclass
 
 B = TypeVar("B")
 E = TypeVar("E")

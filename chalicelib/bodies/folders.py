@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies import formats
@@ -18,6 +17,7 @@ from chalicelib.bodies.rules import (
     utf8_extended,
     uuid,
 )
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.resource_types import Format
 
 INVALID = "Could not validate folder data."

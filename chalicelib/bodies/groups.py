@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
 
@@ -43,6 +42,7 @@ from chalicelib.domain.changes import (
 from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ItemId, UserId, find_uuid
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate group data."
 MOST_CHANGES = 1_000

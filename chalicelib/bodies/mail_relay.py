@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -22,6 +21,7 @@ from chalicelib.bodies.rules import (
     utf8_extended,
 )
 from chalicelib.bodies.servers import LONGEST_CERTIFICATES, certificates, host, numeric, port_from
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate the SMTP settings."
 LONGEST = 256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -26,6 +26,7 @@ from chalicelib.bodies.rules import (
     uuid,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.moments import find_moment
 
 EMPTY = "The request should not be empty."

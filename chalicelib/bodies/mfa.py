@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -17,6 +16,7 @@ from chalicelib.bodies.rules import (
     utf8,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole
+from chalicelib.domain.light import dataclass
 
 TOTP = "totp"
 YUBIKEY = "yubikey"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -17,6 +16,7 @@ from chalicelib.bodies.rules import (
     not_empty,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.mobile_transfers import STATUSES
 
 INVALID = "The transfer could not be saved."

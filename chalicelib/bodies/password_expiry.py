@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import Rule, absent_is_empty, boolean, expired, not_null, uuid
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate the password expiry settings."
 _DAYS = re.compile(r"[0-9]{1,9}", re.ASCII)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import (
@@ -16,6 +16,7 @@ from chalicelib.bodies.rules import (
     utf8_extended,
     with_members,
 )
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.locales import find_locale
 
 _DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)

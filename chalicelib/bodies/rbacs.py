@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -11,6 +10,7 @@ from chalicelib.bodies.entries import listed, refused_each
 from chalicelib.bodies.rules import LONGEST_LIST, ascii_only, in_list, not_empty, uuid
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import RbacId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.rbacs import CONTROL_FUNCTIONS, Rbac
 
 EMPTY = "The request data can not be empty."

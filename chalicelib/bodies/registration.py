@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -19,6 +18,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.bodies.users import ProfileBody
 from chalicelib.domain.addresses import EMAIL_DOMAINS, canonical_domain, is_domain
+from chalicelib.domain.light import dataclass
 
 INVALID_ADDRESS = "The self registration data could not be validated."
 MOST_DOMAINS = 100

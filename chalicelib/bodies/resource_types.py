@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -29,6 +28,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.resource_types import Format
 
 INVALID = "Could not validate resource data."

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import Rule, absent_is_empty, max_length, not_empty, utf8
 from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.roles import BUILT_IN
 
 INVALID = "The role could not be saved."

@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, Literal, Self
 
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.moments import find_exact_moment, find_moment
 
 LONGEST_LIST = 1_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any
 
 from chalicelib.bodies import groups, users
@@ -18,6 +18,7 @@ from chalicelib.bodies.rules import (
     uuid,
 )
 from chalicelib.bodies.users import ProfileBody
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim.states import PersonState, TeamState
 
 INVALID = "Could not validate the SCIM settings."

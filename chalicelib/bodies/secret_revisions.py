@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import Rule, absent_is_empty, boolean, not_empty
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 
 EMPTY = "The request data can not be empty."
 INVALID = "Could not validate the settings."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from chalicelib.bodies.openpgp import (
 )
 from chalicelib.bodies.rules import absent_is_empty, ascii_only, exact_date_time, not_empty
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 
 EMPTY = "The request data can not be empty."
 NO_TEXT = "The session key data should be a string."

@@ -6,7 +6,7 @@ between two of them; so a body is read whole, and each member is required when i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 from chalicelib.bodies.rules import (
@@ -22,6 +22,7 @@ from chalicelib.bodies.rules import (
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.locales import find_locale
 
 CASES = ("default", "lost-passphrase")

@@ -7,7 +7,6 @@ is wrong with one is kept until its turn has come.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -26,6 +25,7 @@ from chalicelib.bodies.rules import (
 from chalicelib.domain.changes import Changed, Given, PermissionChange, SecretFor, Sharing, Taken
 from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import FOLDER, RESOURCE, PermissionType
 
 MOST_PERMISSIONS = 1_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -23,6 +23,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate request data."
 INVALID_TAGS = "Could not validate tags data."

@@ -8,7 +8,6 @@ something by the identifier of their permission or membership, and what they get
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
@@ -18,6 +17,7 @@ from chalicelib.domain import changes
 from chalicelib.domain.changes import HandedOver
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 
 MOST_ENTRIES = 10_000
 

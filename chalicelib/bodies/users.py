@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -21,6 +20,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.domain.changes import NewUser
 from chalicelib.domain.ids import RoleId
+from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate user data."
 

@@ -13,7 +13,7 @@ import hmac
 import secrets
 import zlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 from cryptography.hazmat.decrepit.ciphers.modes import CFB
@@ -37,6 +37,7 @@ from chalicelib.domain.armor import (
     read_packets,
     write_packets,
 )
+from chalicelib.domain.light import dataclass
 
 MOST_PLAIN = 64 * 1024
 """Bytes of clear text, with what wraps it: a challenge needs less than one thousand."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
+
+from chalicelib.domain.light import dataclass
 
 _ALGORITHMS = frozenset({"RSA", "EdDSA", "ECDSA"})
 _RSA_SIZES = frozenset({3072, 4096})

@@ -7,7 +7,7 @@ the packet gate of `domain/armor.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import pysequoia
 
@@ -37,6 +37,7 @@ from chalicelib.domain.armor import (
     write_block,
     write_packets,
 )
+from chalicelib.domain.light import dataclass
 
 __all__ = [
     "BadMessage",

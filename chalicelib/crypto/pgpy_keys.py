@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from struct import error as StructError  # noqa: N812 - an exception like the others
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from chalicelib.crypto.decryption import Curve25519Decryptor, Decryptor, RsaDecryptor
 from chalicelib.domain.armor import Packet, Tag, write_packets
+from chalicelib.domain.light import dataclass
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # PGPy's own use of what its dependencies mean to drop

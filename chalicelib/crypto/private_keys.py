@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Conflict, Unavailable
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 
 OPENPGP = "openpgp.asc"

@@ -6,7 +6,6 @@ The gate of `domain/armor.py` comes first; then PGPy reads the key, and Sequoia 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Never
 
@@ -28,6 +27,7 @@ from chalicelib.domain.armor import (
     write_packets,
 )
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 
 MOST_KEY = 128 * 1024
 _MOST_AHEAD = timedelta(hours=12)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain import clock
 from chalicelib.domain.armor import BadArmor, read_message
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.server_key_sets import ServerKeySet
 
 

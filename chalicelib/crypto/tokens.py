@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -23,6 +22,7 @@ from jwt.utils import base64url_encode
 
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.key_sets import Jwk
+from chalicelib.domain.light import dataclass
 
 LIFETIME = 300
 """Seconds an access token is good for."""

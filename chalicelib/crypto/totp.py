@@ -6,12 +6,14 @@ import base64
 import binascii
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from cryptography.hazmat.primitives import constant_time, hashes
 from cryptography.hazmat.primitives.twofactor.hotp import HOTP
+
+from chalicelib.domain.light import dataclass
 
 LONGEST_URI = 1024
 LEAST_DIGITS = 6

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, new_id
+from chalicelib.domain.light import dataclass
 
 SHELL = "shell"
 """The action of what is done without a request."""

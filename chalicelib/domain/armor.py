@@ -11,10 +11,12 @@ from base64 import b64encode
 from binascii import Error as NotBase64
 from binascii import a2b_base64
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
+
+from chalicelib.domain.light import dataclass
 
 MESSAGE = "PGP MESSAGE"
 PUBLIC_KEY = "PGP PUBLIC KEY BLOCK"

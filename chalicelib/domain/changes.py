@@ -10,12 +10,13 @@ where entries stand in a request, for refusals that stored rows give rise to.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, TypedDict, TypeVar
 
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import ItemId, RoleId, UserId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.scim.provisioned import ProvisionedGroup
 

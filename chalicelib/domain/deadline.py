@@ -13,10 +13,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.light import dataclass
 
 REQUEST = 25.0
 """Seconds a request may take: its function has 28, and API Gateway waits for 29."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import NewType
 
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 
 EntryId = NewType("EntryId", str)
 """The directory's own identifier of an entry (`entryUUID`, `objectGUID`): a UUID, lower case."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from chalicelib.domain.light import dataclass
 
 _NAME = r"(?:[A-Za-z][A-Za-z0-9-]*|\d+(?:\.\d+)+)"
 _OPTIONS = r"(?:;[A-Za-z0-9-]+)*"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 
 
 class Kind(Enum):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Self
 
 from chalicelib.domain.key_steps import KeyStep
+from chalicelib.domain.light import dataclass
 
 Jwk = dict[str, str]
 

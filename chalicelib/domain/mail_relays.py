@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from chalicelib.domain.light import dataclass
 
 _TLS_FROM_THE_BEGINNING = 465
 """The port of submission over TLS (RFC 8314); at every other, STARTTLS is demanded."""

@@ -6,10 +6,11 @@ The private key goes from screen to camera, in pages, and never through the serv
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Self
 
 from chalicelib.domain.ids import TransferId, UserId
+from chalicelib.domain.light import dataclass
 
 START = "start"
 IN_PROGRESS = "in progress"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
+
+from chalicelib.domain.light import dataclass
 
 PURPOSE = "X-Keyhaven-Purpose"
 """The header that says for what alone a proof is good; it is signed with the others."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 
 AccessList = Mapping[str, PermissionType]

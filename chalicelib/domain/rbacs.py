@@ -5,10 +5,10 @@ What clients show is for them to hide; what is an action, the service refuses.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from chalicelib.domain.ids import RbacId, RoleId, UserId, named_id
+from chalicelib.domain.light import dataclass
 
 ALLOW = "Allow"
 DENY = "Deny"

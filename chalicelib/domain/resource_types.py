@@ -7,11 +7,12 @@ check what they write and read against it; the server sees neither.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from chalicelib.domain.ids import ResourceTypeId, named_id
+from chalicelib.domain.light import dataclass
 
 Schema = dict[str, Any]
 

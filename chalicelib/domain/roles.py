@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 from chalicelib.domain.ids import RoleId, UserId, named_id
+from chalicelib.domain.light import dataclass
 
 CREATED = "2026-11-01T00:00:00+00:00"
 """Built-in roles are as old as the service."""

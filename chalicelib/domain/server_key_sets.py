@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Self
 
 from chalicelib.domain.key_steps import AT_ONCE, KeyStep
+from chalicelib.domain.light import dataclass
 
 
 class Step(KeyStep):

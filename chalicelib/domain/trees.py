@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from typing import NamedTuple
+
+from chalicelib.domain.light import dataclass
 
 ROOT = None
 """The parent of what lies in no folder."""

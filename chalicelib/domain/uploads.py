@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
+
+from chalicelib.domain.light import dataclass
 
 LARGEST_UPLOAD = 5 * 1024 * 1024
 """Bytes of one file."""

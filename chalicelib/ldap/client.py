@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import ldap3
@@ -14,6 +13,7 @@ from pyasn1.error import PyAsn1Error
 
 from chalicelib.domain.directory import Unreadable
 from chalicelib.domain.directory_settings import Connection, Kind, Transport
+from chalicelib.domain.light import dataclass
 from chalicelib.ldap.sockets import Budget, Measured, opened, protected
 
 PAGE = 250

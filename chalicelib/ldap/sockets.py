@@ -6,12 +6,12 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from chalicelib import connections
 from chalicelib.connections import ANSWER_SECONDS, Unreachable
 from chalicelib.domain import deadline
 from chalicelib.domain.directory import Unreadable
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.places import is_own_machine
 from chalicelib.settings import settings
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from datetime import datetime
 
 import orjson
 
 from chalicelib.domain.ids import AvatarId, UserId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.objects.storage import storage
 
 SIDES: Mapping[str, int] = {"medium.jpg": 200, "small.jpg": 80}

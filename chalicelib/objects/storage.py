@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache, cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 
 _MISSING = frozenset({"NoSuchKey", "AccessDenied"})

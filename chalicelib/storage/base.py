@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -14,6 +13,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 from pynamodb.models import Model
 
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 from chalicelib.storage.connection import connection
 from chalicelib.storage.forms import FORM, Forms, said

@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chalicelib.domain.errors import Stale
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.base import Key, Table
 from chalicelib.storage.versioned import Versioned
 

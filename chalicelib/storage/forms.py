@@ -16,8 +16,9 @@ or come back. `infra/checks/forms.py` refuses a release that does otherwise.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from chalicelib.domain.light import dataclass
 
 FORM = "form"
 """The attribute with the number of a row's form, when it is not the first."""

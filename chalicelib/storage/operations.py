@@ -32,7 +32,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -43,6 +42,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import audit, rounds
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import locks, parts, rewriting, room
 from chalicelib.storage.base import Key, Table
 from chalicelib.storage.connection import Json

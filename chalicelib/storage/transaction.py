@@ -20,7 +20,7 @@ operation first (`operations.end`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -30,6 +30,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import IN_THE_WAY, Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import creation, decisions, fetching, pace, unversioned
 from chalicelib.storage.base import Check, Grant, Key, RawRow, Table
 from chalicelib.storage.connection import Json, cancellation_reasons, connection

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 from pynamodb.expressions.operand import Path as Operand
 from pynamodb.expressions.update import Action, AddAction, RemoveAction, SetAction
 
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.base import Key, RawRow
 from chalicelib.storage.connection import Json
 

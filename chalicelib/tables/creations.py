@@ -7,12 +7,11 @@ made once. After a week the note expires.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import fetching
 from chalicelib.tables.tokens import CREATION, Token, token_hash
 

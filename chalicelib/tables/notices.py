@@ -12,10 +12,10 @@ switch, in which language, is decided when the mails are sent (`services/operato
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import KINDS, Event, is_wanted
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.settings import settings

@@ -7,7 +7,7 @@ holder" is a property of the map. The item's `version` guards it.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal, TypedDict
 
@@ -17,6 +17,7 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.values import Choice, Number, Text

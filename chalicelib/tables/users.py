@@ -7,7 +7,6 @@ What may change without raising it is declared `unversioned`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NotRequired, TypedDict
 
@@ -26,6 +25,7 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain import roles
 from chalicelib.domain.actor import Lock
 from chalicelib.domain.ids import GroupId, RoleId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.base import (
     Check,
     Key,

@@ -6,7 +6,6 @@ No password is on it. Whatever the directory or a client says is escaped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Any
 from urllib.parse import quote
@@ -15,6 +14,7 @@ from chalicelib.domain.directory import Directory, Person, Team
 from chalicelib.domain.directory_settings import DEFAULT_FIELDS
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.directory_settings import Stored
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.tables.users import User

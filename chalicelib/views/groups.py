@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import NotRequired, TypedDict, cast
 
+from chalicelib.domain.light import dataclass
 from chalicelib.services.groups.group_dry_runs import DryRun
 from chalicelib.services.groups.group_lists import Found, SeenGroup
 from chalicelib.tables.users import UserRow

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 
 from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
 from chalicelib.views import group_briefs

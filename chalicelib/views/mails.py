@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from chalicelib.domain import harmless, locales
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import DIGEST, Event, kind_of
 
 FOLDER = Path(__file__).parent / "letters"

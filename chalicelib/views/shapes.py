@@ -7,8 +7,10 @@ description of the API is made from it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any
+
+from chalicelib.domain.light import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Any
 
@@ -26,6 +26,7 @@ from chalicelib.domain.errors import (
     Unavailable,
 )
 from chalicelib.domain.ids import named_id
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 
 SUCCESS = "The operation was successful."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 
 MOST_VALUES = 1_000
 LONGEST_SEARCH = 64

@@ -16,10 +16,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from chalicelib.domain.errors import Invalid, NotFound
+from chalicelib.domain.light import dataclass
 from chalicelib.web import brackets
 from chalicelib.web.filters import BOOLEANS, Filter
 

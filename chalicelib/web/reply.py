@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from http import HTTPStatus
 from typing import Any, Protocol
 
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 from chalicelib.web.envelope import HeaderValue
 from chalicelib.web.query import Pagination

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from chalicelib.domain.errors import Invalid, TooLarge
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.uploads import LARGEST_UPLOAD
 from chalicelib.web import payload
 

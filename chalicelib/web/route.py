@@ -5,13 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from http import HTTPStatus
 from typing import Any
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.errors import Refusal
+from chalicelib.domain.light import dataclass
 from chalicelib.web.envelope import ENVELOPE, Form
 from chalicelib.web.query import Options
 from chalicelib.web.request import SUFFIX

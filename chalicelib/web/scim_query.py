@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim import filters, projections, words
 from chalicelib.domain.scim.filters import Attributes, Filter
 from chalicelib.domain.scim.projections import Shown

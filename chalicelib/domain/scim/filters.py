@@ -12,12 +12,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any, Protocol
 
 from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.moments import find_exact_moment
 from chalicelib.domain.scim.words import GROUP, USER, Unfit, is_text
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim import filters, words
 from chalicelib.domain.scim.filters import Attributes, Filter, Kind
 from chalicelib.domain.scim.states import PersonState, TeamState, members_in

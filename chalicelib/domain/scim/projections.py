@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim import schemas
 from chalicelib.domain.scim.filters import canonical
 from chalicelib.domain.scim.words import GROUP, USER

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 
 
 @dataclass(frozen=True, slots=True)

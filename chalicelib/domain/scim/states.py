@@ -9,11 +9,12 @@ SCIM does not know is refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim import words
 from chalicelib.domain.scim.words import (
     LONGEST_NAME,

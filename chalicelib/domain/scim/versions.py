@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim.words import Outdated
 
 _ANY = "*"

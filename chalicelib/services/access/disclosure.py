@@ -10,12 +10,12 @@ secret, does not type-check.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, NewType, TypeVar, cast
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.transaction import Transaction
 from chalicelib.storage.values import Text
 from chalicelib.tables.action_logs import ActionLog

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.decisions import Versions

@@ -10,13 +10,14 @@ of what a race has left, an owner stays all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 
 from chalicelib.domain import ownership
 from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.ownership import AccessList, Fates
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
@@ -13,6 +13,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring

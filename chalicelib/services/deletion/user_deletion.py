@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
@@ -13,6 +13,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.ownership import Managing
 from chalicelib.services.access import expiry

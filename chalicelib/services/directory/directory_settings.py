@@ -7,7 +7,6 @@ saved has worked once: every host was signed in to, and bases, paths and filters
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from chalicelib.bodies.directory_settings import (
@@ -31,6 +30,7 @@ from chalicelib.domain.directory_settings import (
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import UserId, find_uuid, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.services.directory import source
 from chalicelib.services.directory.source import NoSuchPlace

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 
 from chalicelib.domain.directory import Directory
 from chalicelib.domain.errors import Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.directory import members, people, teams
 from chalicelib.services.directory.known import Known
 

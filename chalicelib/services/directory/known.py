@@ -8,12 +8,13 @@ those before would have done.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from chalicelib.domain.directory import Directory, Entry, EntryId, Person, Team
 from chalicelib.domain.directory_settings import DirectorySettings
 from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
 from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key

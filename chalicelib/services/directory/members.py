@@ -8,7 +8,7 @@ left alone, and so are those that people have ended.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from chalicelib.domain import clock
@@ -16,6 +16,7 @@ from chalicelib.domain.changes import Addition, Removal
 from chalicelib.domain.directory import EntryId, Team
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.known import Known, Roster
 from chalicelib.services.directory.reports import (
     Action,

@@ -9,12 +9,13 @@ and as long as the settings are as they were read. What changes the settings is 
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim.words import Hindered
 from chalicelib.services.sign_in import sources
 from chalicelib.storage import reading

@@ -6,11 +6,12 @@ A dry run and a run tell the same. What is shown with a report are the rows that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from enum import Enum, StrEnum, auto
 
 from chalicelib.domain import clock
+from chalicelib.domain.light import dataclass
 from chalicelib.tables.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import Belonging, User

@@ -7,13 +7,13 @@ done, and the next run goes on from there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.domain import audit, deadline
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.directory import Directory, Person, Team
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
+from chalicelib.domain.light import dataclass
 from chalicelib.services.directory import doing, known, people, teams
 from chalicelib.services.directory.doing import Row
 from chalicelib.services.directory.known import Known

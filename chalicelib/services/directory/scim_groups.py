@@ -9,7 +9,7 @@ it, and the managers are told. Who has yet to set up waits, and becomes a member
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Removal, Transfer
 from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.scim import patches, states
 from chalicelib.domain.scim.provisioned import ProvisionedGroup

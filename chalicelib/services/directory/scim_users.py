@@ -10,7 +10,6 @@ service.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.bodies.scim import read_names, read_new
@@ -19,6 +18,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewUser, Provisioned, Transfer, UserChange
 from chalicelib.domain.errors import Blocked, Forbidden, NotFound, Stale
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.scim import patches, states
 from chalicelib.domain.scim.states import PersonState
 from chalicelib.domain.scim.versions import Versions, version_of

@@ -7,10 +7,10 @@ one that was written, in a dry run of the one that would have been.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from chalicelib.domain.changes import Addition, NewUser, Removal, UserChange
 from chalicelib.domain.directory import Entry
+from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.reports import Report
 from chalicelib.tables.directory_links import DirectoryLink, Model, digest_of
 from chalicelib.tables.groups import Group

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from chalicelib.bodies import groups as bodies
 from chalicelib.bodies.draft import Draft
@@ -11,6 +10,7 @@ from chalicelib.bodies.groups import GroupUpdateBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed, disclose, has_secret
 from chalicelib.services.groups import group_members
 from chalicelib.services.groups.group_members import items_among, unreached

@@ -7,7 +7,6 @@ secrets of that: what is decided here from one reading of all of it holds at the
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
@@ -23,6 +22,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Addition, GroupChange, due
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, SecretsMissing, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.groups import group_members, group_notices, groups

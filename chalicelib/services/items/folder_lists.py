@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
 from chalicelib.services.access import grants
 from chalicelib.services.items import held
 from chalicelib.services.items.held import HeldPermission, Parents

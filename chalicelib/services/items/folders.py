@@ -6,7 +6,6 @@ So to delete one takes as long as people have it, however much lies in it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from chalicelib.bodies import folders as bodies
@@ -15,6 +14,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import FolderId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants, memberships

@@ -7,7 +7,6 @@ the last change it knows of. While it is written, its shared key is the only act
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -24,6 +23,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.items import resource_rules
 from chalicelib.services.metadata import item_metadata, key_set, metadata_settings, recipients
 from chalicelib.services.metadata.item_metadata import Named, Words

@@ -8,13 +8,13 @@ for anybody: the structure of the folders answers for that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import INVALID_MOVE, Move
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import FolderId, ItemId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.trees import Cycle, Place, Trees
 from chalicelib.services.access import grants

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resource_types import Restoration, require_restoration
@@ -11,6 +10,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import ResourceTypeId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.resource_types import BY_ID, RESOURCE_TYPES, Format, ResourceType
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text

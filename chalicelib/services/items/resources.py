@@ -8,7 +8,6 @@ user with access, which has their secret.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound, Stale
 from chalicelib.domain.ids import ResourceId, UserId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import disclosure, grants, memberships

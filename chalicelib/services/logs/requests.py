@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
 from chalicelib.domain import clock
+from chalicelib.domain.light import dataclass
 from chalicelib.services.logs.pages import Slice, merged
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text

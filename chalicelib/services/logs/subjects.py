@@ -8,13 +8,13 @@ while a reading is spread, a page may lack its line; nothing is decided from a p
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import FolderId, GroupId, ResourceId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.items import folders, resources
 from chalicelib.services.logs.pages import Slice, merged
 from chalicelib.storage import reading

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from chalicelib.bodies.draft import Draft
@@ -15,6 +14,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import read_message
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction

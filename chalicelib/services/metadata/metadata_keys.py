@@ -8,7 +8,6 @@ good that nothing uses it any more.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.services.metadata import key_set
 from chalicelib.storage import reading

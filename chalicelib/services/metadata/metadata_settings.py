@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import KeysSettings, TypesSettings
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows

@@ -7,7 +7,6 @@ was read and the user is one; so each has at most one copy of a key, and none of
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,6 +25,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import BadArmor, read_message
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound, Refusal, TooLarge
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.services.metadata import recipients, server_copies
 from chalicelib.services.metadata.item_metadata import is_for
 from chalicelib.services.metadata.server_copies import PublicServerKey

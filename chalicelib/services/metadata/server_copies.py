@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.domain.light import dataclass
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import SERVER_KEY, Setting, value_of
 

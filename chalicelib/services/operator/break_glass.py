@@ -8,7 +8,7 @@ theirs: who is admitted begins with an account that has nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +17,7 @@ from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict, Forbidden, NotFound
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.operators import Operator
 from chalicelib.services.users import users

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
@@ -15,6 +15,7 @@ from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain.addresses import is_address
 from chalicelib.domain.errors import Forbidden, Unavailable
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
 from chalicelib.domain import clock, locales
 from chalicelib.domain.errors import Stale
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import DIGEST, Reach, is_wanted, kind_of
 from chalicelib.services.users import people
 from chalicelib.settings import settings

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from chalicelib.crypto.openpgp import MOST_SEALED, BadMessage, ServerKey
 from chalicelib.crypto.server_keys import ServerKeys, addressed, recipients_of
 from chalicelib.domain import audit
 from chalicelib.domain.errors import Stale, Unavailable
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.transaction import Transaction

@@ -18,7 +18,7 @@ at whichever moment a process dies, comes from an order:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from chalicelib.crypto import tokens
@@ -27,6 +27,7 @@ from chalicelib.domain import clock, warm
 from chalicelib.domain.errors import Conflict, Refusal, Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet, Step
 from chalicelib.domain.key_steps import KeyStep
+from chalicelib.domain.light import dataclass
 from chalicelib.services.operator import signing_keys
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction

@@ -13,13 +13,14 @@ gives the step again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from chalicelib.crypto.private_keys import Held, Place
 from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.server_key_sets import SEALED_ANEW_BEFORE, ServerKeySet, Step
 from chalicelib.services.operator import resealing, server_key
 from chalicelib.services.operator.resealing import Found

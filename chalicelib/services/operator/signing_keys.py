@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.key_sets import Jwk, KeySet
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.warm import Warm
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction

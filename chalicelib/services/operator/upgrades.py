@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Stale
+from chalicelib.domain.light import dataclass
 from chalicelib.services.operator import earlier_readings
 from chalicelib.settings import settings
 from chalicelib.storage import reading, rewriting

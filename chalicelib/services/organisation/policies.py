@@ -6,7 +6,7 @@ Nothing has to be founded: as long as there is no row, the values of new organis
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
@@ -20,6 +20,7 @@ from chalicelib.bodies.policies import (
 from chalicelib.domain import audit, clock, differences, locales
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text

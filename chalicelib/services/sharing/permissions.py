@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.access import memberships
 from chalicelib.services.items.resources import load
 from chalicelib.services.users import people

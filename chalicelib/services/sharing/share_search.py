@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
 from chalicelib.services.access import memberships
 from chalicelib.services.users import roles, user_lists
 from chalicelib.services.users.roles import Known

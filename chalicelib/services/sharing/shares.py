@@ -6,7 +6,6 @@ Who gains access gets a secret.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resources import INVALID
@@ -22,6 +21,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, ResourceId, UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import expiry, grants, memberships

@@ -7,7 +7,6 @@ it, for good: whoever sets up again gives the new second factor in each session.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
@@ -17,6 +16,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Unauthenticated
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import authenticators, codes, second_factor
 from chalicelib.services.sign_in.second_factor import Given

@@ -8,13 +8,14 @@ Stage 2: the client returns it in clear, once and within five minutes, and is si
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chalicelib.crypto.openpgp import BadMessage, NotArmored
 from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.roles import Role
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import second_factor, sessions, sources

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,6 +19,7 @@ from chalicelib.crypto.openpgp import (
     fingerprint_of_private_key,
 )
 from chalicelib.domain import audit
+from chalicelib.domain.light import dataclass
 from chalicelib.services.metadata import metadata_settings, private_keys, recipients
 from chalicelib.services.metadata.private_keys import Copy
 from chalicelib.services.operator import server_key

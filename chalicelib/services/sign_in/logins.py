@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
@@ -12,6 +11,7 @@ from chalicelib.domain import audit, clock, strict_json
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, NotFound, Refusal
 from chalicelib.domain.ids import UserId, find_uuid, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sources
 from chalicelib.services.sign_in.refresh_tokens import Tokens

@@ -7,7 +7,7 @@ that come at once the second is decided from what the first has left.
 from __future__ import annotations
 
 import hmac
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.bodies.draft import Draft
@@ -22,6 +22,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, NotFound, Unauthenticated
 from chalicelib.domain.ids import TransferId, find_uuid, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.mobile_transfers import COMPLETE, START, MobileTransfer
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from chalicelib.domain.light import dataclass
 from chalicelib.services.organisation.policies import Document
 from chalicelib.services.users.people import Person
 

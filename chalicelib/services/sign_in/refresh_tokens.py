@@ -12,13 +12,14 @@ import hmac
 import secrets
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import UUID
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Invalid, Stale, Unauthenticated
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import alerts, second_factor
 from chalicelib.services.sign_in.second_factor import Given

@@ -9,11 +9,12 @@ So what was given before a user's second factor was removed has no name any more
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from chalicelib.bodies.mfa import TOTP
 from chalicelib.domain import clock
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.services.users import mfa_settings
 from chalicelib.services.users.mfa_settings import Policies
 from chalicelib.storage import reading

@@ -7,7 +7,6 @@ is written, its shared key is the only active one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
@@ -18,6 +17,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.services.items.metadata_batches import read_sent
 from chalicelib.services.items.waiting import Waiting, first_of
 from chalicelib.services.metadata import key_set, metadata_settings, recipients

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from chalicelib.bodies.entries import refused_each
@@ -11,6 +11,7 @@ from chalicelib.bodies.metadata import KeysSettings, TagUpgrade
 from chalicelib.bodies.tags import NewTag, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.metadata import item_metadata, key_set
 from chalicelib.services.metadata.item_metadata import Named, Words
 from chalicelib.storage import reading

@@ -6,12 +6,12 @@ Of each owner there are few, so they are read all at once.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from functools import partial
 
 from chalicelib.bodies.tags import INVALID_TAGS
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid
+from chalicelib.domain.light import dataclass
 from chalicelib.services.items.resources import SeenResource
 from chalicelib.settings import settings
 from chalicelib.storage import reading

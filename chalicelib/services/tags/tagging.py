@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.tags import Entry, KnownTag, NewTag, TagsBody, read_tags, require_storable
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items import resources

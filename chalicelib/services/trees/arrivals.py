@@ -9,13 +9,13 @@ that, and of folders that no group has the folders themselves.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.trees import Place, Trees
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.trees import bonds, structure

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.trees import Place, in_cycles
 from chalicelib.services.trees.forest import ELSEWHERE, Forest
 from chalicelib.storage import reading

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, NotFound
 from chalicelib.domain.ids import FolderId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.storage.base import Grant, Key

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from chalicelib.domain import clock
 from chalicelib.domain.ids import UserId, new_id
+from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.outbox import Mail

@@ -6,9 +6,9 @@ Every function loads this module to know its callers; `mfa_edits` changes what i
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from chalicelib.bodies.mfa import TOTP
+from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, value_of

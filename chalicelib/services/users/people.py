@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.roles import Role
 from chalicelib.services.users import mfa_settings, roles
 from chalicelib.storage import reading

@@ -7,11 +7,11 @@ a role is deleted only if nobody was given it since it was seen that nobody has 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from chalicelib.domain import roles
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import RoleId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.roles import BUILT_IN, Role
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows

@@ -6,7 +6,6 @@ One may have thousands of rows: they stay as DynamoDB sent them.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -14,6 +13,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.roles import ADMIN
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.users import mfa_settings, roles
