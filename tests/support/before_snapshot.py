@@ -114,10 +114,12 @@ def _frozen(each: Any, began: dict[str, float], ended: dict[str, float]) -> str 
         earliest = datetime.fromtimestamp(began["time"] - 1, UTC)
         return f"time: {each!r}" if moment >= earliest else None
     if isinstance(each, int | float) and not isinstance(each, bool):
-        # Whole seconds are cut off: they may be up to one less.
-        rounded = {"time", "monotonic"} if isinstance(each, int) else set()
+        is_whole = isinstance(each, int) or each.is_integer()
         for name, since in began.items():
-            if since - (name in rounded) <= each <= ended[name]:
+            if name == "monotonic" and is_whole:
+                continue  # a number as it stands in code; a machine has run so long at some time
+            # Whole seconds are cut off: they may be up to one less.
+            if since - (name == "time" and is_whole) <= each <= ended[name]:
                 return f"time: {each!r} of {name}"
     if isinstance(each, BuiltinMethodType):
         each = each.__self__
