@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from http import HTTPStatus
-from urllib.parse import quote
 
 from chalicelib.bodies.directory import PageBody, RunBody, settings_sent
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.errors import Forbidden, Invalid, Refusal
+from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.services.directory import directory_settings, synchronisation
 from chalicelib.services.directory.directory_settings import Form
 from chalicelib.services.users import people
@@ -29,7 +28,6 @@ from chalicelib.web.reply import Reply, led, page
 endpoints = Endpoints(__name__)
 
 PAGE = "/app/administration/users-directory"
-_SIGN_IN = f"/auth/login?redirect={quote(PAGE)}"
 _NOT_FOR_USERS = "Only administrators decide about the directory."
 _NO_FORM = "The form does not say what is to be done."
 
@@ -41,15 +39,13 @@ def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
 @endpoints.page(
     PAGE,
     action="DirectorySettings.view",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_NOT_FOR_USERS,
     query=Options(flags=frozenset({"saved", "disabled"})),
     refused=_refused,
 )
-def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> Reply:
+def show_form(actor: Actor, query: Query, cookies: Mapping[str, str]) -> Reply:
     """The settings of the directory, but for its passwords, and what can be done with them."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     told = "Saved." if "saved" in query.flags else ""
     told = "Switched off." if "disabled" in query.flags else told
     return _shown(actor, cookies, views.said(told))
@@ -59,22 +55,15 @@ def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> 
     PAGE,
     ("POST",),
     action="DirectorySettings.update",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_NOT_FOR_USERS,
     body=PageBody,
     refused=_refused,
 )
-def send_form(actor: Actor | None, body: Draft[PageBody], cookies: Mapping[str, str]) -> Reply:
+def send_form(actor: Actor, body: Draft[PageBody], cookies: Mapping[str, str]) -> Reply:
     """Do what the button says, and show what comes of it."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     action, do = _DOINGS[body.read(_NO_FORM).do]
     return do(replace(actor, caller=replace(actor.caller, action=action)), body, cookies)
-
-
-def _require_administrator(actor: Actor) -> None:
-    if not actor.is_admin:
-        raise Forbidden(_NOT_FOR_USERS)
 
 
 def _save(actor: Actor, body: Draft[PageBody], cookies: Mapping[str, str]) -> Reply:

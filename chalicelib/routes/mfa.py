@@ -20,7 +20,7 @@ from chalicelib.views import pages
 from chalicelib.web import access
 from chalicelib.web.access import CSRF_COOKIE, SECOND_FACTOR_COOKIE, SESSION_COOKIE
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.envelope import SECOND_FACTOR_MISSING, SECOND_FACTOR_PAGE
+from chalicelib.web.envelope import SECOND_FACTOR_MISSING, SECOND_FACTOR_PAGE, SIGN_IN_PAGE
 from chalicelib.web.query import Options, Query
 from chalicelib.web.reply import Reply, led, page
 from chalicelib.web.route import nothing, page_of
@@ -85,17 +85,17 @@ def _form(cookies: Mapping[str, str], refused: str = "") -> Reply:
 
 def _ask_by_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> Reply:
     if actor is None:
-        return led("/auth/login")
+        return led(SIGN_IN_PAGE)
     return _form(cookies) if actor.pending else led(_target(query))
 
 
 def _give_by_form(actor: Actor | None, query: Query, body: Draft[CodeBody]) -> Reply:
     if actor is None:
-        return led("/auth/login")
+        return led(SIGN_IN_PAGE)
     try:
         given = codes.give(actor, body)
     except SessionEnded:
-        return led("/auth/login", cookies=_ENDED)
+        return led(SIGN_IN_PAGE, cookies=_ENDED)
     return led(_target(query), cookies=(access.second_factor_cookie(given),))
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.mfa import TOTP, MfaSettingsBody, PoliciesBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.errors import Forbidden, Refusal
+from chalicelib.domain.errors import Refusal
 from chalicelib.services.users import mfa_edits, mfa_settings
 from chalicelib.services.users.mfa_settings import Policies
 from chalicelib.views import mfa_settings as views
@@ -22,7 +21,6 @@ endpoints = Endpoints(__name__)
 
 PAGE = "/app/administration/mfa"
 """Where the browser extension sends administrators; it draws nothing there."""
-_SIGN_IN = f"/auth/login?redirect={quote(PAGE)}"
 _NOT_FOR_USERS = "Only administrators decide about second factors."
 
 
@@ -82,15 +80,13 @@ def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
 @endpoints.page(
     PAGE,
     action="MfaOrgSettingsGet.get",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_NOT_FOR_USERS,
     query=Options(flags=frozenset({"saved"})),
     refused=_refused,
 )
-def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> Reply:
+def show_form(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators let people set up an authenticator app."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     token, brought = access.form_token(cookies)
     told = "Saved." if "saved" in query.flags else ""
     is_on = TOTP in mfa_settings.providers()
@@ -101,19 +97,12 @@ def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> 
     PAGE,
     ("POST",),
     action="MfaOrgSettingsPost.post",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_NOT_FOR_USERS,
     body=MfaSettingsBody,
     refused=_refused,
 )
-def save_form(actor: Actor | None, body: Draft[MfaSettingsBody]) -> Reply:
+def save_form(actor: Actor, body: Draft[MfaSettingsBody]) -> Reply:
     """Save what the form says, and show it again."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     mfa_edits.save(actor, body)
     return led(f"{PAGE}?saved=1")
-
-
-def _require_administrator(actor: Actor) -> None:
-    if not actor.is_admin:
-        raise Forbidden(_NOT_FOR_USERS)

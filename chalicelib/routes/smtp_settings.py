@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from http import HTTPStatus
-from urllib.parse import quote
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.mail_relay import (
@@ -15,7 +14,7 @@ from chalicelib.bodies.mail_relay import (
     settings_sent,
 )
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.errors import Forbidden, Invalid, Refusal
+from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.mail_relays import Exchange
 from chalicelib.services.operator import mail_relay
 from chalicelib.tables.settings import Setting
@@ -31,7 +30,6 @@ endpoints = Endpoints(__name__)
 
 PAGE = "/app/administration/smtp-settings"
 """Where the browser extension sends administrators; it draws nothing there."""
-_SIGN_IN = f"/auth/login?redirect={quote(PAGE)}"
 _DENIED = "You are not allowed to access this location."
 _NO_FORM = "The form does not say what is to be done."
 
@@ -98,15 +96,13 @@ def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
 @endpoints.page(
     PAGE,
     action="SmtpSettingsGet.get",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_DENIED,
     query=Options(flags=frozenset({"saved"})),
     refused=_refused,
 )
-def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> Reply:
+def show_form(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators name a mail server."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     told = "Saved." if "saved" in query.flags else ""
     return _shown(cookies, views.said(told), views.form(mail_relay.view()))
 
@@ -115,15 +111,13 @@ def show_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) -> 
     PAGE,
     ("POST",),
     action="SmtpSettingsPost.post",
-    access=Access.ANYONE,
+    access=Access.ADMIN,
+    denied=_DENIED,
     body=PageBody,
     refused=_refused,
 )
-def send_form(actor: Actor | None, body: Draft[PageBody], cookies: Mapping[str, str]) -> Reply:
+def send_form(actor: Actor, body: Draft[PageBody], cookies: Mapping[str, str]) -> Reply:
     """Save what the form says or send a test mail by it, as the button says, and show it again."""
-    if actor is None:
-        return led(_SIGN_IN)
-    _require_administrator(actor)
     sent, does_test = settings_sent(body), body.read(_NO_FORM).do == "test"
     try:
         if not does_test:
@@ -139,8 +133,3 @@ def send_form(actor: Actor | None, body: Draft[PageBody], cookies: Mapping[str, 
 def _shown(cookies: Mapping[str, str], told: str, form: Mapping[str, object]) -> Reply:
     token, brought = access.form_token(cookies)
     return page(pages.mail_server(token, told, form), cookies=brought)
-
-
-def _require_administrator(actor: Actor) -> None:
-    if not actor.is_admin:
-        raise Forbidden(_DENIED)

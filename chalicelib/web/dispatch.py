@@ -27,6 +27,7 @@ from chalicelib.domain.errors import (
     Refusal,
     SecondFactorMissing,
     Stale,
+    Unauthenticated,
 )
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.uploads import Upload
@@ -38,9 +39,9 @@ from chalicelib.storage import deciding
 from chalicelib.storage.creation import under
 from chalicelib.tables.creations import Creation
 from chalicelib.web import access, envelope, moved, scim
-from chalicelib.web.envelope import SECOND_FACTOR_PAGE, Answer, Call, Form
+from chalicelib.web.envelope import SECOND_FACTOR_PAGE, SIGN_IN_PAGE, Answer, Call, Form
 from chalicelib.web.query import read_query, refuse_old_version
-from chalicelib.web.reply import Bare, Reply
+from chalicelib.web.reply import Bare, Reply, led
 from chalicelib.web.request import SUFFIX, Request
 from chalicelib.web.route import Route
 
@@ -344,12 +345,15 @@ def _refused(call: Call, form: Form, error: Refusal) -> Answer:
 
 
 def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
-    """The refusal, as a page where a page was asked for."""
+    """The refusal, as a page where a page was asked for; who has to sign in for it is led there."""
     made = _refused(call, exchange.route.form, error)
     if exchange.route.is_page and isinstance(error, SecondFactorMissing):
         back = quote(exchange.request.target, safe="/")
         made.headers["Location"] = f"{settings.base_url}{SECOND_FACTOR_PAGE}?redirect={back}"
         return made
+    if exchange.route.is_page and isinstance(error, Unauthenticated):
+        back = quote(exchange.route.path)
+        return _sent(call, exchange.route, led(f"{SIGN_IN_PAGE}?redirect={back}"))
     if exchange.route.refused is None:
         return made
     page = _sent(call, exchange.route, exchange.route.refused(error, exchange.request.cookies))

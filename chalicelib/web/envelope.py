@@ -36,6 +36,7 @@ FIRST_ERROR = 400
 SECOND_FACTOR_MISSING = "/mfa/verify/error.json"
 """Where clients are led who lack it: they know it by this address."""
 SECOND_FACTOR_PAGE = "/mfa/verify/totp"
+SIGN_IN_PAGE = "/auth/login"
 """The same for people's browsers, which then go on to where they wanted to."""
 SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",

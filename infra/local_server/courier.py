@@ -11,19 +11,12 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol
 
+from infra.local_server.mail import Rendered
+
 
 class Carrier(Protocol):
     def send(self, address: str, subject: str, text: str, html: str) -> None: ...
     def close(self) -> None: ...
-
-
-class Mail(Protocol):
-    @property
-    def subject(self) -> str: ...
-    @property
-    def text(self) -> str: ...
-    @property
-    def html(self) -> str: ...
 
 
 class Courier:
@@ -33,7 +26,7 @@ class Courier:
         self._jobs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._thread: Thread | None = None
 
-    def take(self, carrier: Carrier, address: str, mail: Mail) -> None:
+    def take(self, carrier: Carrier, address: str, mail: Rendered) -> None:
         """Have a mail sent, and return at once."""
         if self._thread is None:
             self._thread = Thread(target=self._work, daemon=True)
@@ -44,7 +37,7 @@ class Courier:
         while True:
             self._jobs.get()()
 
-    def _send(self, carrier: Carrier, address: str, mail: Mail) -> None:
+    def _send(self, carrier: Carrier, address: str, mail: Rendered) -> None:
         try:
             carrier.send(address, mail.subject, mail.text, mail.html)
         except self._refusal as failure:

@@ -27,6 +27,7 @@ from chalicelib.services.directory.reports import (
     SeenRelation,
     SeenUser,
     Status,
+    refusal,
 )
 from chalicelib.services.directory.steps import Ask, Members, Step, Telling, telling
 from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
@@ -139,7 +140,7 @@ class Joining:
             Members(self.team, additions=additions),
             None,
             tuple(self.tell(additions)),
-            partial(_membership_refused, Action.CREATE, f"Members not added to {self.name}"),
+            partial(refusal, Model.MEMBERSHIPS, Action.CREATE, f"Members not added to {self.name}"),
         )
 
     def tell(self, additions: Sequence[Addition]) -> Iterator[Telling]:
@@ -219,7 +220,9 @@ def _left(team: Team, group: Group, leaving: Sequence[tuple[User, DirectoryLink]
         ),
         None,
         tuple(tells),
-        partial(_membership_refused, Action.DELETE, f"Members not removed from {group.name}"),
+        partial(
+            refusal, Model.MEMBERSHIPS, Action.DELETE, f"Members not removed from {group.name}"
+        ),
     )
 
 
@@ -272,10 +275,6 @@ def _adopted(known: Known, team: Team, user: User, member: Addition, message: st
     seen = SeenRelation(member.membership_id, team.id, child, clock.now())
     report = _membership(Action.CREATE, Status.SYNC, message, seen)
     return lambda _: report
-
-
-def _membership_refused(action: Action, what: str, cause: str) -> Report:
-    return _membership(action, Status.ERROR, f"{what}: {cause.rstrip('.')}.")
 
 
 def _membership(action: Action, status: Status, message: str, seen: Seen | None = None) -> Report:

@@ -14,7 +14,15 @@ from chalicelib.domain.changes import NewUser
 from chalicelib.domain.directory import Person
 from chalicelib.domain.errors import Invalid
 from chalicelib.services.directory.known import Known
-from chalicelib.services.directory.reports import Action, Form, Report, SeenUser, Status
+from chalicelib.services.directory.reports import (
+    INVALID,
+    Action,
+    Form,
+    Report,
+    SeenUser,
+    Status,
+    refusal,
+)
 from chalicelib.services.directory.steps import (
     DeleteUser,
     Edit,
@@ -22,6 +30,7 @@ from chalicelib.services.directory.steps import (
     Linking,
     Step,
     Telling,
+    followed,
     telling,
 )
 from chalicelib.tables.directory_links import DirectoryLink, Model
@@ -29,7 +38,6 @@ from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
 
 _LEFT_TO_ADMINISTRATORS = "administrators are suspended, deleted and brought back by hand alone"
-_INVALID = "data refused by validation"
 
 
 def removal(known: Known, link: DirectoryLink) -> Step:
@@ -71,7 +79,7 @@ def arrival(known: Known, person: Person) -> list[Step]:
         return _return(known, person, link, user) if known.settings.creates_users else []
     if not is_linked:
         return _linking(known, person, link, user)
-    return [*_followed(person, link, user), *_renaming(known, person, user)]
+    return [*followed(link, person, user.id), *_renaming(known, person, user)]
 
 
 def _kept(unlinked: Linking, user: User, *, is_entry: bool) -> Step:
@@ -100,7 +108,7 @@ def _suspension(unlinked: Linking, user: User) -> Step:
         Edit(user, {"disabled": clock.now()}),
         unlinked,
         (lambda _: report,),
-        partial(_refused, Action.DELETE, f"User {user.username} not suspended"),
+        partial(refusal, Model.USERS, Action.DELETE, f"User {user.username} not suspended"),
     )
 
 
@@ -109,7 +117,7 @@ def _deletion(unlinked: Linking, user: User) -> Step:
         DeleteUser(user),
         unlinked,
         (_tells(Action.DELETE, f"User {user.username} deleted.", Form.PLAIN),),
-        partial(_refused, Action.DELETE, f"User {user.username} not deleted"),
+        partial(refusal, Model.USERS, Action.DELETE, f"User {user.username} not deleted"),
     )
 
 
@@ -129,13 +137,13 @@ def _addition(person: Person, link: DirectoryLink | None, verb: str) -> list[Ste
     try:
         new = _read(person)
     except Invalid as error:
-        return [telling(_refused(Action.CREATE, f"{who} not {verb}", _told(error)))]
+        return [telling(refusal(Model.USERS, Action.CREATE, f"{who} not {verb}", _told(error)))]
     return [
         Step(
             Invite(new),
             Linking(Model.USERS, link, person),
             (_tells(Action.CREATE, f"{who} {verb}.", Form.ADDED),),
-            partial(_refused, Action.CREATE, f"{who} not {verb}"),
+            partial(refusal, Model.USERS, Action.CREATE, f"{who} not {verb}"),
         )
     ]
 
@@ -161,7 +169,7 @@ def _return(known: Known, person: Person, link: DirectoryLink | None, user: User
             Edit(user, {"disabled": None}),
             Linking(Model.USERS, link, person, user.id),
             (_tells(Action.CREATE, f"Suspended user {user.username} active again.", Form.PLAIN),),
-            partial(_refused, Action.CREATE, f"User {user.username} not active again"),
+            partial(refusal, Model.USERS, Action.CREATE, f"User {user.username} not active again"),
         )
     ]
 
@@ -186,13 +194,6 @@ def _as_sync(report: Report) -> Report:
     return Report(report.model, report.action, Status.SYNC, report.message, report.seen)
 
 
-def _followed(person: Person, link: DirectoryLink | None, user: User) -> list[Step]:
-    """An entry that lies elsewhere in the directory is followed without a word."""
-    if link is None or link.is_as_found(person):
-        return []
-    return [Step(linking=Linking(Model.USERS, link, person, user.id))]
-
-
 def _renaming(known: Known, person: Person, user: User) -> list[Step]:
     if not known.settings.updates_users or not (person.first_name and person.last_name):
         return []
@@ -201,7 +202,10 @@ def _renaming(known: Known, person: Person, user: User) -> list[Step]:
         return []
     names = f"{person.first_name} {person.last_name}"
     refused = partial(
-        _refused, Action.UPDATE, f"Name of {user.username} could not be changed to {names}"
+        refusal,
+        Model.USERS,
+        Action.UPDATE,
+        f"Name of {user.username} could not be changed to {names}",
     )
     try:
         new = read_person(user.username, person.first_name, person.last_name)
@@ -224,7 +228,7 @@ def _read(person: Person) -> NewUser:
 def _told(error: Invalid) -> str:
     """What is wrong with the data, field by field."""
     fields = ", ".join(sorted(error.errors or {}))
-    return f"{_INVALID} ({fields})"
+    return f"{INVALID} ({fields})"
 
 
 def _name(person: Person) -> str:
@@ -237,10 +241,6 @@ def _tells(action: Action, message: str, form: Form) -> Telling:
         return _report(action, Status.SUCCESS, message, seen)
 
     return tell
-
-
-def _refused(action: Action, what: str, cause: str) -> Report:
-    return _report(action, Status.ERROR, f"{what}: {cause.rstrip('.')}.")
 
 
 def _report(

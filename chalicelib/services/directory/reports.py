@@ -62,6 +62,7 @@ class SeenRelation:
     created: datetime
 
 
+INVALID = "data refused by validation"
 Seen = SeenUser | SeenGroup | SeenRelation | DirectoryLink
 
 
@@ -74,6 +75,11 @@ class Report:
     seen: Seen | None = None
     """Nothing where it is an error, or speaks of somebody who is not here."""
     created: datetime = field(default_factory=clock.now)
+
+
+def refusal(model: Model, action: Action, what: str, cause: str) -> Report:
+    """That something is not done, and why not."""
+    return Report(model, action, Status.ERROR, f"{what}: {cause.rstrip('.')}.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,6 +110,13 @@ class Step:
     """Tells what a refusal means, by its sentence."""
 
 
+def followed(link: DirectoryLink | None, entry: Entry, subject: str) -> list[Step]:
+    """An entry that lies elsewhere in the directory is followed without a word."""
+    if link is None or link.is_as_found(entry):
+        return []
+    return [Step(linking=Linking(Model(link.kind), link, entry, subject))]
+
+
 def telling(report: Report) -> Step:
     """A step that does nothing."""
     return Step(tells=(lambda _: report,))

@@ -16,12 +16,14 @@ from chalicelib.domain.ids import UserId
 from chalicelib.services.directory import members
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import (
+    INVALID,
     Action,
     Form,
     Report,
     Seen,
     SeenGroup,
     Status,
+    refusal,
 )
 from chalicelib.services.directory.steps import (
     DeleteGroup,
@@ -30,14 +32,13 @@ from chalicelib.services.directory.steps import (
     Rename,
     Step,
     Telling,
+    followed,
     telling,
 )
 from chalicelib.storage.base import in_chunks
 from chalicelib.tables.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import User
-
-_INVALID = "data refused by validation"
 
 
 def removal(known: Known, link: DirectoryLink) -> Step:
@@ -58,7 +59,7 @@ def removal(known: Known, link: DirectoryLink) -> Step:
         DeleteGroup(group),
         unlinked,
         (_tells(Action.DELETE, f"Group {group.name} deleted."),),
-        partial(_refused, Action.DELETE, f"Group {group.name} not deleted"),
+        partial(refusal, Model.GROUPS, Action.DELETE, f"Group {group.name} not deleted"),
     )
 
 
@@ -86,7 +87,7 @@ def arrival(known: Known, team: Team) -> list[Step]:
         return _return(known, team, link, group) if known.settings.creates_groups else []
     if not is_linked:
         return _linking(known, team, link, group)
-    return [*_followed(team, link, group), *_updates(known, team, group)]
+    return [*followed(link, team, group.id), *_updates(known, team, group)]
 
 
 def _passed_over(known: Known, team: Team, group: Group | None, *, is_linked: bool) -> list[Step]:
@@ -103,11 +104,11 @@ def _passed_over(known: Known, team: Team, group: Group | None, *, is_linked: bo
 def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> list[Step]:
     """A group of the one who manages it, and of those members that can be added."""
     who = f"Group {_name(team)}" if verb == "added" else f"Deleted group {_name(team)}"
-    refused = partial(_refused, Action.CREATE, f"{who} not {verb}")
+    refused = partial(refusal, Model.GROUPS, Action.CREATE, f"{who} not {verb}")
     try:
         name = read_name(team.title)
     except Invalid:
-        return [telling(refused(f"{_INVALID} (name)"))]
+        return [telling(refused(f"{INVALID} (name)"))]
     manager = Addition(UserId(known.manager.id), is_admin=True)
     joining = members.Joining(known, team, name)
     first, *more = [*in_chunks(joining.additions, members.AT_ONCE - 1)] or [[]]
@@ -144,12 +145,6 @@ def _linking(known: Known, team: Team, link: DirectoryLink | None, group: Group)
     return [linked, *_updates(known, team, group)]
 
 
-def _followed(team: Team, link: DirectoryLink | None, group: Group) -> list[Step]:
-    if link is None or link.is_as_found(team):
-        return []
-    return [Step(linking=Linking(Model.GROUPS, link, team, group.id))]
-
-
 def _updates(known: Known, team: Team, group: Group) -> list[Step]:
     if not known.settings.updates_groups:
         return []
@@ -160,12 +155,15 @@ def _renaming(known: Known, team: Team, group: Group) -> list[Step]:
     if not team.title or team.title.casefold() == group.name.casefold():
         return []
     refused = partial(
-        _refused, Action.UPDATE, f"Group {group.name} could not be renamed {team.title}"
+        refusal,
+        Model.GROUPS,
+        Action.UPDATE,
+        f"Group {group.name} could not be renamed {team.title}",
     )
     try:
         name = read_name(team.title)
     except Invalid:
-        return [telling(refused(f"{_INVALID} (name)"))]
+        return [telling(refused(f"{INVALID} (name)"))]
     if known.names.get(folded(name), group.id) != group.id:
         return [telling(refused("another group has this name"))]
     message = f"Group {group.name} renamed {name}."
@@ -194,10 +192,6 @@ def _tells(action: Action, message: str) -> Telling:
         return _report(action, Status.SUCCESS, message, seen)
 
     return tell
-
-
-def _refused(action: Action, what: str, cause: str) -> Report:
-    return _report(action, Status.ERROR, f"{what}: {cause.rstrip('.')}.")
 
 
 def _report(action: Action, status: Status, message: str, seen: Seen | None = None) -> Report:
