@@ -25,9 +25,9 @@ from chalicelib.domain.ids import UserId, named_id
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.reports import Outcome, Status
-from chalicelib.services.users import people
 from chalicelib.settings import settings
 from chalicelib.storage import writing
+from chalicelib.tables import people
 from chalicelib.tables.directory_links import DirectoryLink, Model
 from tests.support.faults.hooks import Recorder
 

@@ -9,7 +9,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import CommentId, ResourceId
 from chalicelib.services.items import comments
-from chalicelib.services.users import people
+from chalicelib.tables import people
 from chalicelib.tables.comments import CommentRow
 from chalicelib.views import comments as views
 from chalicelib.web.endpoint import Endpoints

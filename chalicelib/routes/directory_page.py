@@ -15,7 +15,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.services.directory import directory_settings, synchronisation
 from chalicelib.services.directory.directory_settings import Form
-from chalicelib.services.users import people
+from chalicelib.tables import people
 from chalicelib.views import directory_page as views
 from chalicelib.views import directory_settings as settings_views
 from chalicelib.views import pages

@@ -11,7 +11,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId
 from chalicelib.services.metadata import metadata_keys, private_keys
 from chalicelib.services.metadata.metadata_keys import WantedKeys
-from chalicelib.services.users import people
+from chalicelib.tables import people
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKeyRow
 from chalicelib.views import metadata as views
 from chalicelib.web.endpoint import Endpoints

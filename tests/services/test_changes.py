@@ -25,11 +25,11 @@ from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import ItemId, ResourceId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.rbacs import GROUPS_ADD
+from chalicelib.services.access import allowances
 from chalicelib.services.deletion import group_deletion, user_deletion
 from chalicelib.services.groups import group_updates
 from chalicelib.services.groups import groups as new_groups
 from chalicelib.services.sharing import shares
-from chalicelib.services.users import rbacs
 from chalicelib.storage import reading
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource
@@ -126,7 +126,7 @@ def test_a_refusal_is_raised_when_its_turn_has_come(
 def test_a_group_is_made(ada: Somebody, betty: Somebody, carol: Somebody, store: Storage) -> None:
     members = [Addition(betty.id, is_admin=True), Addition(carol.id, is_admin=False)]
 
-    grant = rbacs.require(ada.actor, GROUPS_ADD, Forbidden("This is for administrators."))
+    grant = allowances.require(ada.actor, GROUPS_ADD, Forbidden("This is for administrators."))
     found = new_groups.apply(ada.actor, grant, NewGroup("crew", members))
 
     assert groups.members(found.groups[0].row["id"]["S"]) == {betty.id: True, carol.id: False}

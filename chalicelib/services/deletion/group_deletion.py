@@ -19,12 +19,11 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import Departure, Items
-from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds, notices
+from chalicelib.tables import kinds, notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group

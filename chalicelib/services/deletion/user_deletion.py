@@ -20,13 +20,13 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure, Items
-from chalicelib.services.users import administrators, avatars, people, scim_names
+from chalicelib.services.users import administrators, avatars, scim_names
 from chalicelib.storage import operations, reading, unversioned
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Begun, Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds, notices
+from chalicelib.tables import kinds, notices, people
 from chalicelib.tables.action_logs import ActionLog, HandedOver
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.gpgkeys import Gpgkey

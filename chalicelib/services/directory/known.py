@@ -15,10 +15,10 @@ from chalicelib.domain.directory import Directory, Entry, EntryId, Person, Team
 from chalicelib.domain.directory_settings import DirectorySettings
 from chalicelib.domain.folding import folded
 from chalicelib.domain.light import dataclass
-from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
+from chalicelib.tables import people
 from chalicelib.tables.claims import (
     FORMER_GROUP,
     FORMER_USER,

@@ -30,12 +30,12 @@ from chalicelib.services.deletion import group_deletion
 from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.groups import group_updates, groups
 from chalicelib.services.groups.group_lists import Found as Changed
-from chalicelib.services.users import administrators, people
+from chalicelib.services.users import administrators
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Besides, Transaction
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.memberships import Membership

@@ -33,8 +33,8 @@ from chalicelib.services.directory.guard import Removals
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
 from chalicelib.services.directory.troubles import Trouble
-from chalicelib.services.users import people
 from chalicelib.storage import deciding
+from chalicelib.tables import people
 from chalicelib.tables.directory_links import Model
 from chalicelib.tables.users import User
 

@@ -15,10 +15,9 @@ from chalicelib.services.access.disclosure import Disclosed, Undisclosed, disclo
 from chalicelib.services.groups import group_members
 from chalicelib.services.groups.group_members import items_among, unreached
 from chalicelib.services.groups.group_updates import require_changeable
-from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import kinds
+from chalicelib.tables import kinds, people
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.resources import Resource
 from chalicelib.tables.users import User

@@ -30,13 +30,12 @@ from chalicelib.services.groups.group_lists import MISSING, Found, require_id
 from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
 from chalicelib.services.trees import arrivals
 from chalicelib.services.trees.arrivals import Arrival
-from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds
+from chalicelib.tables import kinds, people
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.groups import Group
 from chalicelib.tables.holdings import Holding

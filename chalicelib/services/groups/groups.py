@@ -16,15 +16,16 @@ from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.domain.rbacs import GROUPS_ADD
 from chalicelib.domain.scim.provisioned import ProvisionedGroup
+from chalicelib.services.access import allowances
 from chalicelib.services.groups import group_members, group_notices
 from chalicelib.services.groups.group_lists import Found
 from chalicelib.services.groups.group_members import Roster
-from chalicelib.services.users import people, rbacs
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Besides, nothing_besides
+from chalicelib.tables import people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups import Group
@@ -36,7 +37,7 @@ TAKEN = {"group_unique": "The name is already used by another group."}
 
 def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
     """Store a new group with all its members, one of whom manages it."""
-    grant = rbacs.require(actor, GROUPS_ADD, Forbidden(DENIED))
+    grant = allowances.require(actor, GROUPS_ADD, Forbidden(DENIED))
     return apply(actor, grant, read_creation(draft))
 
 

@@ -26,11 +26,10 @@ from chalicelib.services.items.resources import (
 )
 from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import places
-from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
 from chalicelib.storage.stamps import lift_row
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.resources import Resource

@@ -27,13 +27,12 @@ from chalicelib.services.items.endings import take_from_all
 from chalicelib.services.items.resource_rules import TYPES
 from chalicelib.services.metadata import item_metadata, metadata_settings
 from chalicelib.services.trees import parents, places
-from chalicelib.services.users import people
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.holdings import Holding, HoldingRow
 from chalicelib.tables.permissions import Permission

@@ -26,18 +26,19 @@ from chalicelib.domain.armor import BadArmor, read_message
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound, Refusal, TooLarge
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.services.metadata import recipients, server_copies
+from chalicelib.services.metadata import recipients
 from chalicelib.services.metadata.item_metadata import is_for
-from chalicelib.services.metadata.server_copies import PublicServerKey
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import published_key
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.metadata_keys import MetadataKey
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
+from chalicelib.tables.published_key import PublicServerKey
 from chalicelib.tables.users import User, UserRow
 
 MISSING = "The metadata private key does not exist."
@@ -90,12 +91,12 @@ def read_known(copies: Iterable[Copy]) -> Known:
     copies = list(copies)
     ids = {copy.user_id for copy in copies if copy.user_id is not None}
     wanted = [copy.key for copy in copies]
-    rows = reading.read([*map(User.by_id, sorted(ids)), *wanted, server_copies.KEY])
+    rows = reading.read([*map(User.by_id, sorted(ids)), *wanted, published_key.KEY])
     found = ((user_id, rows.find(User, user_id)) for user_id in ids)
     users = {user_id: user for user_id, user in found if user and user.active and not user.deleted}
     existing = {key for key in wanted if MetadataPrivateKey.among(rows, key)}
     return Known(
-        users, recipients.keys_of(users.values()), server_copies.public_key(rows), existing
+        users, recipients.keys_of(users.values()), published_key.public_key(rows), existing
     )
 
 

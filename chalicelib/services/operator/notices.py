@@ -17,12 +17,12 @@ from chalicelib.domain import clock, locales
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import DIGEST, Reach, is_wanted, kind_of
-from chalicelib.services.users import people
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import MAX_ROWS, Transaction
+from chalicelib.tables import people
 from chalicelib.tables.memberships import Membership
 from chalicelib.tables.outbox import ADMINISTRATORS, PEOPLE, Mail
 from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, LOCALE, MAIL_RELAY, Setting, value_of

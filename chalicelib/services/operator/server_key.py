@@ -19,12 +19,11 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.notices import Event
 from chalicelib.domain.server_key_sets import Step
 from chalicelib.domain.warm import Warm
-from chalicelib.services.metadata import server_copies
-from chalicelib.services.metadata.server_copies import PublicServerKey
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.tables import notices, published_key
+from chalicelib.tables.published_key import PublicServerKey
 from chalicelib.tables.settings import SERVER_KEY, Setting, as_read, value_of
 
 _TOLD = {
@@ -70,7 +69,7 @@ def opened(sealed: object) -> str:
 
 def published() -> Setting | None:
     """The row that says how the keys stand; it is read before the secret, see `publish`."""
-    return reading.read([server_copies.KEY]).find(Setting, SERVER_KEY)
+    return reading.read([published_key.KEY]).find(Setting, SERVER_KEY)
 
 
 def publish(row: Setting | None, keys: ServerKeys) -> None:
@@ -85,7 +84,7 @@ def publish(row: Setting | None, keys: ServerKeys) -> None:
     if before == value:
         return
     with Transaction() as tx:
-        tx.update(server_copies.KEY, *Setting.says(value), provided=as_read(row))
+        tx.update(published_key.KEY, *Setting.says(value), provided=as_read(row))
         if (event := _event(before, value, keys.key_set.step)) is not None:
             _tell(tx, event, keys)
     audit.write("server-key", step=value.get("step", ""), object=value["fingerprint"])

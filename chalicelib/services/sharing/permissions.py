@@ -9,8 +9,8 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.services.access import memberships
 from chalicelib.services.items.resources import load
-from chalicelib.services.users import people
 from chalicelib.storage import reading
+from chalicelib.tables import people
 from chalicelib.tables.groups import Group
 from chalicelib.tables.resources import ResourceRow
 from chalicelib.tables.users import User

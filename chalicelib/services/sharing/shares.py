@@ -35,11 +35,10 @@ from chalicelib.services.sharing import access_lists
 from chalicelib.services.sharing.access_lists import Candidates, Permissions
 from chalicelib.services.trees import arrivals, places
 from chalicelib.services.trees.arrivals import Arrival
-from chalicelib.services.users import people
 from chalicelib.storage.base import Grant
 from chalicelib.storage.operations import Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.group_items import GroupItem

@@ -16,9 +16,9 @@ from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import sources
-from chalicelib.services.users import invitations, people, self_registration, users
+from chalicelib.services.users import invitations, self_registration, users
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting

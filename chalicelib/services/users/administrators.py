@@ -7,9 +7,9 @@ from datetime import datetime
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import UserId
-from chalicelib.services.users import people
 from chalicelib.storage.base import Check
 from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import people
 from chalicelib.tables.users import User
 
 

@@ -7,7 +7,7 @@ document as it was read.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
@@ -15,25 +15,24 @@ from chalicelib.bodies.rbacs import RbacChange, read_changes, require_allowed
 from chalicelib.domain import audit, clock, roles
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.differences import Difference
-from chalicelib.domain.errors import Forbidden, NotFound
+from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import RoleId
-from chalicelib.domain.rbacs import ALLOW, CONTROLLED, Controlled, Rbac
+from chalicelib.domain.rbacs import CONTROLLED, Controlled, Rbac
 from chalicelib.domain.roles import Role
+from chalicelib.services.access import allowances
+from chalicelib.services.access.allowances import KEY, Document
 from chalicelib.services.users import roles as known_roles
 from chalicelib.storage import reading
-from chalicelib.storage.base import Check, Grant, timestamp_text
+from chalicelib.storage.base import Check, timestamp_text
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.settings import RBACS, Setting, as_read, value_of
 from chalicelib.tables.users import User
 
-KEY = Setting.named(RBACS)
-"""The row `of` needs, to be read together with others."""
 NONE_FOUND = "No data found."
 SOME_NOT_FOUND = "Some data not found."
 
-Document = Mapping[str, Any]
 _KEYS = (KEY, known_roles.KEY)
 
 
@@ -47,18 +46,7 @@ def of_caller(actor: Actor | None) -> list[Rbac]:
     if actor is None or actor.is_admin:
         return []
     rows = reading.read(_KEYS)
-    return _of(known_roles.of(rows).role_of(actor.role_id), _stored(of(rows)))
-
-
-def require(actor: Actor, action: Controlled, otherwise: Forbidden) -> Grant:
-    """Return what lets the actor do something: they are an administrator, or their role may."""
-    now = clock.now()
-    if actor.is_admin:
-        return Grant((User.is_administrator(actor.id, now),))
-    row = of(reading.read([KEY]))
-    if _function(_stored(row).get(actor.role_id, {}), action) != ALLOW:
-        raise otherwise
-    return Grant((User.has_role(actor.id, actor.role_id, now), Check(KEY, as_read(row))))
+    return _of(known_roles.of(rows).role_of(actor.role_id), allowances.stored(allowances.of(rows)))
 
 
 def update(actor: Actor, draft: Draft[Any]) -> list[Rbac]:
@@ -81,28 +69,21 @@ def update(actor: Actor, draft: Draft[Any]) -> list[Rbac]:
 
 def begin(tx: Transaction, role_id: RoleId, row: Setting | None) -> None:
     """Give a new role what `user` has."""
-    own = _stored(row).get(roles.USER.id, {})
+    stored = allowances.stored(row)
+    own = stored.get(roles.USER.id, {})
     copied = {name: {"control_function": each["control_function"]} for name, each in own.items()}
-    _replace(tx, row, {**_stored(row), role_id: copied} if copied else _stored(row))
+    _replace(
+        tx, row, {**allowances.stored(row), role_id: copied} if copied else allowances.stored(row)
+    )
 
 
 def end(tx: Transaction, role_id: RoleId, row: Setting | None) -> None:
     """Remove what a role has, which is deleted."""
-    _replace(tx, row, {id_: each for id_, each in _stored(row).items() if id_ != role_id})
-
-
-def of(rows: Rows) -> Setting | None:
-    return rows.find(Setting, RBACS)
-
-
-def _stored(row: Setting | None) -> Document:
-    """What differs from the default, by role and name."""
-    stored: Document = value_of(row).get("roles", {})
-    return stored
+    _replace(tx, row, {id_: each for id_, each in allowances.stored(row).items() if id_ != role_id})
 
 
 def _everything(rows: Rows) -> list[Rbac]:
-    stored = _stored(of(rows))
+    stored = allowances.stored(allowances.of(rows))
     controlled = (roles.USER, *known_roles.of(rows).custom.values())
     return [entry for role in controlled for entry in _of(role, stored)]
 
@@ -116,16 +97,11 @@ def _entry(role: Role, controlled: Controlled, of_role: Document) -> Rbac:
     return Rbac(
         role.id,
         controlled,
-        _function(of_role, controlled),
+        allowances.function(of_role, controlled),
         created=role.created,
         modified=said.get("modified", role.created),
         modified_by=said.get("modified_by"),
     )
-
-
-def _function(of_role: Document, controlled: Controlled) -> str:
-    said = of_role.get(controlled.name, {})
-    return str(said.get("control_function", controlled.default))
 
 
 def _named(changes: Sequence[RbacChange], known: Sequence[Rbac]) -> list[Rbac]:
@@ -156,8 +132,8 @@ def _told(before: Rbac, after: Rbac) -> Difference:
 
 def _write(actor: Actor, rows: Rows, changed: Sequence[tuple[Rbac, Rbac]]) -> None:
     """Write what roles are allowed, of which each was something else before."""
-    row, now = of(rows), clock.now()
-    stored = {role_id: {**each} for role_id, each in _stored(row).items()}
+    row, now = allowances.of(rows), clock.now()
+    stored = {role_id: {**each} for role_id, each in allowances.stored(row).items()}
     for _, entry in changed:
         of_role = stored.setdefault(entry.role_id, {})
         of_role[entry.controlled.name] = {
@@ -179,7 +155,7 @@ def _replace(
     tx: Transaction, row: Setting | None, stored: Document, by: Actor | None = None
 ) -> None:
     """Let the document say this, or hold it where it says so already."""
-    if stored == _stored(row):
+    if stored == allowances.stored(row):
         tx.require(Check(KEY, as_read(row)))
     else:
         document = {**value_of(row), "roles": stored}

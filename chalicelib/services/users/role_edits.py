@@ -16,12 +16,13 @@ from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.roles import Role
-from chalicelib.services.users import people, rbacs
+from chalicelib.services.access import allowances
+from chalicelib.services.users import rbacs
 from chalicelib.services.users.roles import DELETED_KEY, KEY, Known, deleted, of, read
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.settings import DELETED_ROLES, Setting, as_read, value_of
 from chalicelib.tables.users import User
@@ -61,7 +62,7 @@ def everything(*, are_deleted: bool, counted: bool) -> list[CountedRole]:
 def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
     """Add a role by a name that no other has. It is allowed what `user` is."""
     body, now = _read(draft), timestamp_text(clock.now())
-    rows = reading.read([KEY, rbacs.KEY])
+    rows = reading.read([KEY, allowances.KEY])
     known = of(rows)
     _require_room(known, body.name)
     role = Role(
@@ -75,7 +76,7 @@ def create(actor: Actor, draft: Draft[RoleBody]) -> Role:
     with Transaction() as tx:
         tx.makes(role.id)
         _store(tx, actor, known, [*known.custom.values(), role])
-        rbacs.begin(tx, role.id, rbacs.of(rows))
+        rbacs.begin(tx, role.id, allowances.of(rows))
         tx.create(ActionLog.of(role.id, "Roles.created", actor.id, actor.caller))
         told = notices.administrators(but=[actor.id])
         notices.tell(tx, Event.ROLE_CREATED, to=told, actor=actor.id, name=role.name)
@@ -118,7 +119,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     The document is read before the users: who is given the role after they were read has
     raised its row.
     """
-    rows = reading.read([KEY, DELETED_KEY, rbacs.KEY])
+    rows = reading.read([KEY, DELETED_KEY, allowances.KEY])
     known, earlier = of(rows), rows.find(Setting, DELETED_ROLES)
     role = _require(known, role_id)
     if broken := {**_reserved(role), **_in_use(role)}:
@@ -127,7 +128,7 @@ def delete(actor: Actor, role_id: RoleId) -> None:
     now = role.no_earlier(timestamp_text(clock.now()))
     with Transaction() as tx:
         _store(tx, actor, known, rest)
-        rbacs.end(tx, role_id, rbacs.of(rows))
+        rbacs.end(tx, role_id, allowances.of(rows))
         gone = replace(role, deleted=now, deleted_by=actor.id)
         tx.update(DELETED_KEY, Setting.value.set(_with(earlier, gone)), provided=as_read(earlier))
         tx.create(ActionLog.of(role_id, "Roles.deleted", actor.id, actor.caller))

@@ -1,4 +1,4 @@
-"""The server's own copies of metadata private keys, and the public half they are encrypted to."""
+"""The server's OpenPGP key as it is published: what is encrypted to it is known by that."""
 
 from __future__ import annotations
 
