@@ -15,7 +15,7 @@ from app import app
 from bench import sharing
 from bench.tenant import METADATA, SECRET, Tenant
 from chalicelib.domain.ids import ResourceId, new_id
-from chalicelib.services.items.waiting import PAGE
+from chalicelib.services.items.batches.waiting import PAGE
 from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings

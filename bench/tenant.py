@@ -21,8 +21,8 @@ from chalicelib.crypto.openpgp import parse_public_key
 from chalicelib.domain import clock, resource_types
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.metadata import private_keys
-from chalicelib.services.metadata.private_keys import Copy
+from chalicelib.services.items.metadata import private_keys
+from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.folder_items import FolderItem

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.bodies.account import LocaleBody, ThemeBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.users import account
+from chalicelib.services.users.people import account
 from chalicelib.tables.users import User
 from chalicelib.views import account as views
 from chalicelib.web.endpoint import Endpoints

@@ -20,7 +20,7 @@ from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
 from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.services.sign_in import handshake, logins, refresh_tokens, sessions
 from chalicelib.services.sign_in.handshake import KeyOwner, UnknownKey, WrongNonce
-from chalicelib.services.users import people
+from chalicelib.services.users.people import people
 from chalicelib.settings import settings
 from chalicelib.views import auth as views
 from chalicelib.views import users as user_views

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.actor import Access
-from chalicelib.services.users import avatars
+from chalicelib.services.users.people import avatars
 from chalicelib.views import avatars as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Picture

@@ -8,7 +8,7 @@ from chalicelib.bodies.comments import CommentBody, CommentEditBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import CommentId, ResourceId
-from chalicelib.services.items import comments
+from chalicelib.services.items.resources import comments
 from chalicelib.tables import people
 from chalicelib.tables.comments import CommentRow
 from chalicelib.views import comments as views

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import FavoriteId, ResourceId
-from chalicelib.services.items import favorites
+from chalicelib.services.items.resources import favorites
 from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views import favorites as views
 from chalicelib.web.endpoint import Endpoints

@@ -10,14 +10,15 @@ from chalicelib.bodies.folders import V4Folder, V4NewFolder, V5Folder, V5NewFold
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import FolderId
-from chalicelib.services.items import folder_deletion, folder_lists, folders, held, resource_lists
-from chalicelib.services.items.folder_lists import WantedFolders
-from chalicelib.services.items.folders import SeenFolder
-from chalicelib.services.items.held import HeldPermission
-from chalicelib.services.items.resource_lists import WantedResources
-from chalicelib.services.items.resources import SeenResource
-from chalicelib.services.sharing import permissions
-from chalicelib.services.trees.own import OwnTrees
+from chalicelib.services.items.folders import folder_deletion, folder_lists, folders
+from chalicelib.services.items.folders.folder_lists import WantedFolders
+from chalicelib.services.items.folders.folders import SeenFolder
+from chalicelib.services.items.resources import held, resource_lists
+from chalicelib.services.items.resources.held import HeldPermission
+from chalicelib.services.items.resources.resource_lists import WantedResources
+from chalicelib.services.items.resources.resources import SeenResource
+from chalicelib.services.items.sharing import permissions
+from chalicelib.services.items.trees.own import OwnTrees
 from chalicelib.tables.folders import FolderRow
 from chalicelib.tables.holdings import HoldingRow
 from chalicelib.views import folders as views

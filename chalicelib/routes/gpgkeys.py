@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
-from chalicelib.services.users import gpgkeys
+from chalicelib.services.users.people import gpgkeys
 from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
 from chalicelib.views import gpgkeys as views
 from chalicelib.web.endpoint import Endpoints

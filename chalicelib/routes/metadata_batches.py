@@ -8,10 +8,10 @@ from typing import Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import Rotation, TagRotation, TagUpgrade, Upgrade
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.items import metadata_rotation, metadata_upgrades
-from chalicelib.services.items.metadata_batches import FOLDERS, RESOURCES
-from chalicelib.services.items.waiting import PAGE, Waiting
-from chalicelib.services.tags import batches
+from chalicelib.services.items.batches import metadata_rotation, metadata_upgrades
+from chalicelib.services.items.batches.metadata_batches import FOLDERS, RESOURCES
+from chalicelib.services.items.batches.waiting import PAGE, Waiting
+from chalicelib.services.items.tags import batches
 from chalicelib.tables.items import Item
 from chalicelib.tables.tags import Tag
 from chalicelib.views import metadata_batches as views

@@ -6,8 +6,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import Expiry, NewMetadataKey
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import MetadataKeyId
-from chalicelib.services.metadata import key_edits
-from chalicelib.services.metadata.metadata_keys import SeenKey
+from chalicelib.services.items.metadata import key_edits
+from chalicelib.services.items.metadata.metadata_keys import SeenKey
 from chalicelib.views import metadata as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.route import nothing

@@ -9,8 +9,8 @@ from chalicelib.bodies.metadata import OneCopy, RenewedCopy, SentCopy
 from chalicelib.dialect import dialect
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId
-from chalicelib.services.metadata import metadata_keys, private_keys
-from chalicelib.services.metadata.metadata_keys import WantedKeys
+from chalicelib.services.items.metadata import metadata_keys, private_keys
+from chalicelib.services.items.metadata.metadata_keys import WantedKeys
 from chalicelib.tables import people
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKeyRow
 from chalicelib.views import metadata as views

@@ -7,7 +7,7 @@ from typing import TypedDict
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.metadata import KeysSettings, TypesSettings
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.metadata import beginnings, metadata_settings, settings_edits
+from chalicelib.services.items.metadata import beginnings, metadata_settings, settings_edits
 from chalicelib.views import metadata as views
 from chalicelib.web.endpoint import Endpoints
 

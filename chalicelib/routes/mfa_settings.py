@@ -8,8 +8,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.mfa import TOTP, MfaSettingsBody, PoliciesBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Refusal
-from chalicelib.services.users import mfa_edits, mfa_settings
-from chalicelib.services.users.mfa_settings import Policies
+from chalicelib.services.users.policies import mfa_edits, mfa_settings
+from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.views import mfa_settings as views
 from chalicelib.views import pages
 from chalicelib.web import access

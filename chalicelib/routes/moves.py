@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.folders import Move
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.items import moves
+from chalicelib.services.items.folders import moves
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.route import nothing
 

@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.notification_settings import NotificationSettingsBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.organisation import notification_settings
+from chalicelib.services.users.policies import notification_settings
 from chalicelib.tables.settings import Setting
 from chalicelib.views import notification_settings as views
 from chalicelib.web.endpoint import Endpoints

@@ -8,7 +8,7 @@ from typing import Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.password_expiry import ExpiryDateBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.items import expiry_marks
+from chalicelib.services.items.resources import expiry_marks
 from chalicelib.tables.resources import ResourceRow
 from chalicelib.views import resources as views
 from chalicelib.web.endpoint import Endpoints

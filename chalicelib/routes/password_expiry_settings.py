@@ -5,8 +5,8 @@ from __future__ import annotations
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.password_expiry import PasswordExpiryBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.organisation import password_expiry
-from chalicelib.services.organisation.policies import Document
+from chalicelib.services.users.policies import password_expiry
+from chalicelib.services.users.policies.policies import Document
 from chalicelib.views import password_expiry as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.route import nothing

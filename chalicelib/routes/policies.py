@@ -11,8 +11,8 @@ from chalicelib.bodies.policies import (
     PasswordPoliciesBody,
 )
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.organisation import policies
-from chalicelib.services.organisation.policies import LANGUAGE, PASSPHRASES, PASSWORDS, Document
+from chalicelib.services.users.policies import policies
+from chalicelib.services.users.policies.policies import LANGUAGE, PASSPHRASES, PASSWORDS, Document
 from chalicelib.views import policies as views
 from chalicelib.web.endpoint import Endpoints
 

@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rbacs import RbacBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.rbacs import UI_ACTIONS, Rbac
-from chalicelib.services.users import rbacs
+from chalicelib.services.users.roles import rbacs
 from chalicelib.views import rbacs as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query, paginate

@@ -8,8 +8,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.resource_types import Restoration
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceTypeId
-from chalicelib.services.items import resource_types
-from chalicelib.services.items.resource_types import Kind
+from chalicelib.services.items.resources import resource_types
+from chalicelib.services.items.resources.resource_types import Kind
 from chalicelib.views import resource_types as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import flag

@@ -12,14 +12,14 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import SealedSecrets
-from chalicelib.services.items import held, resource_lists, resource_updates, resources
-from chalicelib.services.items.held import HeldPermission
-from chalicelib.services.items.resource_lists import WantedResources
-from chalicelib.services.items.resources import SeenResource
-from chalicelib.services.sharing import permissions
-from chalicelib.services.tags import known
-from chalicelib.services.tags.known import Shown
-from chalicelib.services.trees.own import OwnTrees
+from chalicelib.services.items.resources import held, resource_lists, resource_updates, resources
+from chalicelib.services.items.resources.held import HeldPermission
+from chalicelib.services.items.resources.resource_lists import WantedResources
+from chalicelib.services.items.resources.resources import SeenResource
+from chalicelib.services.items.sharing import permissions
+from chalicelib.services.items.tags import known
+from chalicelib.services.items.tags.known import Shown
+from chalicelib.services.items.trees.own import OwnTrees
 from chalicelib.views import items as item_views
 from chalicelib.views import resources as views
 from chalicelib.views import secrets as secret_views

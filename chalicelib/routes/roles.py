@@ -9,8 +9,8 @@ from chalicelib.bodies.roles import RoleBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.roles import Role
-from chalicelib.services.users import role_edits
-from chalicelib.services.users.role_edits import CountedRole
+from chalicelib.services.users.roles import role_edits
+from chalicelib.services.users.roles.role_edits import CountedRole
 from chalicelib.views import roles as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.filters import flag

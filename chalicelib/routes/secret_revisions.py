@@ -6,7 +6,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.secret_revisions import RevisionsSettings, read_settings
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services.items import secret_revisions
+from chalicelib.services.items.resources import secret_revisions
 from chalicelib.tables import people
 from chalicelib.views import secret_revisions as views
 from chalicelib.web.endpoint import Endpoints

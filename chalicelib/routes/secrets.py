@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import Disclosed
-from chalicelib.services.items import secrets
+from chalicelib.services.items.resources import secrets
 from chalicelib.views import secrets as views
 from chalicelib.web.endpoint import Endpoints
 

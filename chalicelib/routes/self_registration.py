@@ -7,7 +7,7 @@ from chalicelib.bodies.registration import EmailBody, RegistrationBody, SelfRegi
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.ids import UserId
 from chalicelib.services.sign_in import registration
-from chalicelib.services.users import self_registration
+from chalicelib.services.users.policies import self_registration
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users import User
 from chalicelib.views import self_registration as views

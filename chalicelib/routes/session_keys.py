@@ -6,7 +6,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.session_keys import SessionKeyBody, SessionKeyEditBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import SessionKeyId
-from chalicelib.services.metadata import session_keys
+from chalicelib.services.items.metadata import session_keys
 from chalicelib.tables.session_keys import SessionKeyRow
 from chalicelib.views import session_keys as views
 from chalicelib.web.endpoint import Endpoints

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.services.organisation import policies
-from chalicelib.services.organisation.policies import LANGUAGE
+from chalicelib.services.users.policies import policies
+from chalicelib.services.users.policies.policies import LANGUAGE
 from chalicelib.views import settings as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.query import Options, Query

@@ -6,10 +6,10 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.shares import FolderShareBody, ShareBody, SimulationBody
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import FolderId, ResourceId
-from chalicelib.services.sharing import permissions, share_search, shares
-from chalicelib.services.sharing.shares import Simulation
-from chalicelib.services.trees import own
-from chalicelib.services.users import user_lists
+from chalicelib.services.items.sharing import permissions, shares
+from chalicelib.services.items.sharing.shares import Simulation
+from chalicelib.services.items.trees import own
+from chalicelib.services.users.people import share_search, user_lists
 from chalicelib.views import folders as folder_views
 from chalicelib.views import gpgkeys
 from chalicelib.views import permissions as permission_views

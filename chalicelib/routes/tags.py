@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.tags import TagEdit, TagsBody, V5TagEdit
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.ids import ResourceId, TagId
-from chalicelib.services.tags import tagging, tags
+from chalicelib.services.items.tags import tagging, tags
 from chalicelib.tables.tags import Tag
 from chalicelib.views import tags as views
 from chalicelib.web.endpoint import Endpoints

@@ -10,13 +10,14 @@ from chalicelib.bodies.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import Forbidden, Refusal
 from chalicelib.domain.folding import folded
-from chalicelib.services.metadata.private_keys import Lacking
+from chalicelib.services.items.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
-from chalicelib.services.users import mfa_settings, user_edits, user_lists, users
-from chalicelib.services.users.mfa_settings import SecondFactors
-from chalicelib.services.users.people import Person
-from chalicelib.services.users.roles import Known
-from chalicelib.services.users.user_lists import WantedUsers
+from chalicelib.services.users.people import user_edits, user_lists, users
+from chalicelib.services.users.people.people import Person
+from chalicelib.services.users.people.user_lists import WantedUsers
+from chalicelib.services.users.policies import mfa_settings
+from chalicelib.services.users.policies.mfa_settings import SecondFactors
+from chalicelib.services.users.roles.roles import Known
 from chalicelib.tables.users import UserRow
 from chalicelib.views import gpgkeys, pages
 from chalicelib.views import users as views

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
 from chalicelib.services.deletion.departures import Obstacles
-from chalicelib.services.items.resources import SeenResource
+from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.tables.folders import Folder
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.items import Item

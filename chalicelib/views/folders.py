@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NotRequired, TypedDict, cast
 
-from chalicelib.services.items.resources import SeenResource
+from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.tables.folders import Folder, FolderRow
 from chalicelib.tables.holdings import ROOT, HoldingRow
 from chalicelib.tables.permissions import PermissionRow

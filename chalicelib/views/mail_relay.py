@@ -9,7 +9,7 @@ from chalicelib.bodies.servers import MASK
 from chalicelib.domain.errors import Blocked, Invalid, Refusal
 from chalicelib.domain.mail_relays import Exchange
 from chalicelib.services.operator.mail_relay import OWN_HOST, OWN_PORT
-from chalicelib.services.organisation.policies import about
+from chalicelib.services.users.policies.policies import about
 from chalicelib.settings import settings as environment
 from chalicelib.tables.settings import Setting, value_of
 from chalicelib.views import pages

@@ -9,7 +9,7 @@ from typing import NotRequired, TypedDict, cast
 from chalicelib.bodies.metadata import KeysSettings, TypesSettings
 from chalicelib.dialect import dialect
 from chalicelib.domain.ids import UserId
-from chalicelib.services.metadata.metadata_keys import SeenKey
+from chalicelib.services.items.metadata.metadata_keys import SeenKey
 from chalicelib.tables.metadata_private_keys import SERVER, MetadataPrivateKeyRow
 from chalicelib.tables.users import User
 from chalicelib.views.holders import HolderJson, ShownHolders

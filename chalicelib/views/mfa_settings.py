@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
-from chalicelib.services.users.mfa_settings import Policies
+from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.tables.settings import value_of
 from chalicelib.views.shapes import Moment, Uuid
 from chalicelib.views.times import text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from chalicelib.services.organisation.policies import Document
+from chalicelib.services.users.policies.policies import Document
 from chalicelib.views.shapes import Moment, Uuid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from chalicelib.domain.ids import named_id
-from chalicelib.services.organisation.policies import Document
+from chalicelib.services.users.policies.policies import Document
 from chalicelib.views.shapes import Moment, Uuid
 
 

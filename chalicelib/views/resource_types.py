@@ -10,7 +10,7 @@ import orjson
 from chalicelib.dialect import dialect
 from chalicelib.domain import roles
 from chalicelib.domain.resource_types import ResourceType, Schema
-from chalicelib.services.items.resource_types import Kind
+from chalicelib.services.items.resources.resource_types import Kind
 from chalicelib.views.shapes import Moment, Uuid
 
 

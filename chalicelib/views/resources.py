@@ -9,7 +9,7 @@ from chalicelib.dialect import dialect
 from chalicelib.domain import resource_types
 from chalicelib.domain.ids import ResourceTypeId
 from chalicelib.services.access.disclosure import Disclosed
-from chalicelib.services.items.resources import SeenResource
+from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.tables.holdings import ROOT
 from chalicelib.tables.permissions import PermissionRow
 from chalicelib.tables.resources import ResourceRow

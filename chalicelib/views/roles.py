@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypedDict
 
 from chalicelib.domain.roles import Role
-from chalicelib.services.users.role_edits import CountedRole
+from chalicelib.services.users.roles.role_edits import CountedRole
 from chalicelib.views.shapes import Moment, Uuid
 
 

@@ -8,7 +8,7 @@ from typing import NotRequired, TypedDict, cast
 
 from chalicelib.bodies.secret_revisions import RevisionsSettings
 from chalicelib.domain.ids import UserId
-from chalicelib.services.items.resources import SeenResource
+from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.tables.users import User
 from chalicelib.views import secrets as secret_views
 from chalicelib.views.holders import HolderJson, ShownHolders

@@ -9,9 +9,9 @@ from typing import NotRequired, TypedDict
 from chalicelib.dialect import dialect
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
-from chalicelib.services.sharing.share_search import FoundGroup
-from chalicelib.services.sharing.shares import Simulation
-from chalicelib.services.users.user_lists import Listed
+from chalicelib.services.items.sharing.shares import Simulation
+from chalicelib.services.users.people.share_search import FoundGroup
+from chalicelib.services.users.people.user_lists import Listed
 from chalicelib.views import group_briefs
 from chalicelib.views import users as user_views
 from chalicelib.views.gpgkeys import GpgkeyJson

@@ -9,9 +9,9 @@ from chalicelib.domain import locales, roles
 from chalicelib.domain.ids import named_id
 from chalicelib.domain.roles import Role
 from chalicelib.services.sign_in.newcomers import Newcomer
-from chalicelib.services.users.people import Person
-from chalicelib.services.users.roles import Known
-from chalicelib.services.users.user_lists import Listed
+from chalicelib.services.users.people.people import Person
+from chalicelib.services.users.people.user_lists import Listed
+from chalicelib.services.users.roles.roles import Known
 from chalicelib.settings import settings
 from chalicelib.tables.memberships import MembershipRow
 from chalicelib.tables.users import BelongingRow, User, UserRow

@@ -86,7 +86,10 @@ def test_only_a_group_that_asks_directories_loads_what_asks_them(group):
 def test_who_only_serves_everybody_loads_no_module_that_changes_settings_or_tells_of_it():
     """To know the caller, every function loads what the settings say of sign-ins and of SCIM."""
     changing = {
-        *("chalicelib.services.directory.scim_settings", "chalicelib.services.users.mfa_edits"),
+        *(
+            "chalicelib.services.directory.scim_settings",
+            "chalicelib.services.users.policies.mfa_edits",
+        ),
         *("chalicelib.bodies.scim", "chalicelib.bodies.groups", "chalicelib.tables.notices"),
     }
     assert loaded(CATCH_ALL) & changing == set()

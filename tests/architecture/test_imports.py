@@ -67,3 +67,21 @@ def test_nothing_that_ships_imports_what_does_not():
     shipped = [*MODULES, ROOT / "app.py"]
     names = {name.partition(".")[0] for path in shipped for name in imports_of(path)}
     assert names & {"infra", "tests", "bench", "boto3", "moto", "ministack", "requests"} == set()
+
+
+def wing(module):
+    """Of `chalicelib.services.<wing>.…` the wing, of all else nothing."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["chalicelib", "services"] and len(parts) > 2 else None
+
+
+def test_few_wings_of_services_know_each_other():
+    arrows = {
+        (of, to)
+        for path in MODULES
+        if (of := wing(".".join(path.relative_to(ROOT).with_suffix("").parts)))
+        for name in imports_of(path)
+        if (to := wing(name)) and to != of
+    }
+    assert ("deletion", "access") in arrows
+    assert len(arrows) <= 20, sorted(arrows)

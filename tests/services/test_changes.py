@@ -29,7 +29,7 @@ from chalicelib.services.access import allowances
 from chalicelib.services.deletion import group_deletion, user_deletion
 from chalicelib.services.groups import group_updates
 from chalicelib.services.groups import groups as new_groups
-from chalicelib.services.sharing import shares
+from chalicelib.services.items.sharing import shares
 from chalicelib.storage import reading
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource

@@ -12,7 +12,7 @@ from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Transfer
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.services.deletion import group_deletion, user_deletion
 from chalicelib.services.groups import group_updates, groups
-from chalicelib.services.users import user_edits, users
+from chalicelib.services.users.people import user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant
 from chalicelib.storage.transaction import Besides, Transaction

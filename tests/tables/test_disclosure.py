@@ -19,7 +19,7 @@ from chalicelib.services.access.disclosure import (
     log_held,
     logged_by,
 )
-from chalicelib.services.items import resources
+from chalicelib.services.items.resources import resources
 from chalicelib.storage import reading
 from chalicelib.tables import readings
 from chalicelib.tables.action_logs import ActionLog

@@ -9,9 +9,9 @@ import pytest
 from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.metadata import private_keys
-from chalicelib.services.metadata.private_keys import Copy
-from chalicelib.services.users.users import new_user
+from chalicelib.services.items.metadata import private_keys
+from chalicelib.services.items.metadata.private_keys import Copy
+from chalicelib.services.users.people.users import new_user
 from chalicelib.storage.base import every_table
 from chalicelib.storage.operations import Change
 from chalicelib.tables.catalogue import tables

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import new_id
-from chalicelib.services.users.users import new_user
+from chalicelib.services.users.people.users import new_user
 from chalicelib.storage import operations, parts, reading, room
 from chalicelib.storage.operations import Change
 from chalicelib.storage.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of

@@ -15,7 +15,7 @@ from chalicelib.domain.changes import UserChange
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import sweeper
-from chalicelib.services.users import user_edits
+from chalicelib.services.users.people import user_edits
 from chalicelib.storage.connection import connection
 from chalicelib.tables.action_logs import (
     MOST_GONE,

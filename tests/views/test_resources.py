@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from chalicelib.domain import resource_types
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.items.resources import SeenResource
+from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.tables.holdings import Holding
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource

@@ -23,9 +23,9 @@ from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.groups.group_lists import Found, SeenGroup
-from chalicelib.services.items import endings
-from chalicelib.services.sharing.permissions import Holders, read_holders
-from chalicelib.services.trees import own
+from chalicelib.services.items.resources import endings
+from chalicelib.services.items.sharing.permissions import Holders, read_holders
+from chalicelib.services.items.trees import own
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.operations import MOST_HELD, Change

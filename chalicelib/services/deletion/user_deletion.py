@@ -20,7 +20,7 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure, Items
-from chalicelib.services.users import administrators, avatars, scim_names
+from chalicelib.services.users.people import administrators, avatars, scim_names
 from chalicelib.storage import operations, reading, unversioned
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Begun, Change

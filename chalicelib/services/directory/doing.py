@@ -30,7 +30,7 @@ from chalicelib.services.directory.steps import (
     TeamAct,
 )
 from chalicelib.services.groups import group_updates, groups
-from chalicelib.services.users import user_edits, users
+from chalicelib.services.users.people import user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Grant
 from chalicelib.storage.transaction import Besides, Transaction

@@ -30,7 +30,7 @@ from chalicelib.services.deletion import group_deletion
 from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.groups import group_updates, groups
 from chalicelib.services.groups.group_lists import Found as Changed
-from chalicelib.services.users import administrators
+from chalicelib.services.users.people import administrators
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
 from chalicelib.storage.reading import Rows

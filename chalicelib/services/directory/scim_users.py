@@ -26,7 +26,7 @@ from chalicelib.domain.scim.words import Hindered, Taken
 from chalicelib.services.deletion import user_deletion
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.directory.provisioners import Provisioner
-from chalicelib.services.users import invitations, scim_names, user_edits, users
+from chalicelib.services.users.people import invitations, scim_names, user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.reading import Rows

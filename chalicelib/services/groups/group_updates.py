@@ -28,8 +28,8 @@ from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.groups import group_members, group_notices, groups
 from chalicelib.services.groups.group_lists import MISSING, Found, require_id
 from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
-from chalicelib.services.trees import arrivals
-from chalicelib.services.trees.arrivals import Arrival
+from chalicelib.services.items.trees import arrivals
+from chalicelib.services.items.trees.arrivals import Arrival
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.operations import Change

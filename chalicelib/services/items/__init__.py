@@ -1,1 +1,1 @@
-"""Folders, and resources with their secrets, favorites and comments: stored, listed, moved."""
+"""What is shared: folders and resources, where they lie, what they are called, who has them."""

@@ -15,7 +15,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import FolderId, GroupId, ResourceId, UserId
 from chalicelib.domain.light import dataclass
-from chalicelib.services.items import folders, resources
+from chalicelib.services.items.folders import folders
+from chalicelib.services.items.resources import resources
 from chalicelib.services.logs.pages import Slice, merged
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows

@@ -20,7 +20,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.domain.operators import Operator
-from chalicelib.services.users import users
+from chalicelib.services.users.people import users
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.transaction import Transaction

@@ -23,7 +23,7 @@ from chalicelib.domain.notices import Event
 from chalicelib.post.relay import NotTaken, Relay
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import RELAY
-from chalicelib.services.organisation.policies import named
+from chalicelib.services.users.policies.policies import named
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction

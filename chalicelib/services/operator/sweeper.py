@@ -15,7 +15,7 @@ from chalicelib.domain import audit, clock
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.rounds import FAILED
 from chalicelib.services.operator import expiry_notices, readings, upgrades
-from chalicelib.services.users import avatars
+from chalicelib.services.users.people import avatars
 from chalicelib.storage import operations
 from chalicelib.tables import catalogue
 

@@ -7,7 +7,7 @@ from chalicelib.domain import clock, roles
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import UserId
-from chalicelib.services.users import invitations, users
+from chalicelib.services.users.people import invitations, users
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import TENANT, Setting

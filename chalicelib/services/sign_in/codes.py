@@ -18,8 +18,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, TooMany, Unauthenticated
 from chalicelib.services.sign_in import authenticators, second_factor
 from chalicelib.services.sign_in.second_factor import REMEMBERED_SECONDS, Given
-from chalicelib.services.users import mfa_settings
-from chalicelib.services.users.mfa_settings import Policies
+from chalicelib.services.users.policies import mfa_settings
+from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key

@@ -20,7 +20,7 @@ from chalicelib.domain.light import dataclass
 from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import authenticators, codes, second_factor
 from chalicelib.services.sign_in.second_factor import Given
-from chalicelib.services.users import mfa_settings
+from chalicelib.services.users.policies import mfa_settings
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows

@@ -20,7 +20,7 @@ from chalicelib.domain.roles import Role
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import second_factor, sessions, sources
 from chalicelib.services.sign_in.second_factor import Given
-from chalicelib.services.users import roles
+from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.transaction import Transaction

@@ -20,8 +20,8 @@ from chalicelib.crypto.openpgp import (
 )
 from chalicelib.domain import audit
 from chalicelib.domain.light import dataclass
-from chalicelib.services.metadata import metadata_settings, private_keys, recipients
-from chalicelib.services.metadata.private_keys import Copy
+from chalicelib.services.items.metadata import metadata_settings, private_keys, recipients
+from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
 from chalicelib.storage import reading

@@ -8,7 +8,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, Unauthenticated
 from chalicelib.domain.ids import UserId, find_uuid
-from chalicelib.services.users.invitations import link_hash
+from chalicelib.services.users.people.invitations import link_hash
 from chalicelib.storage import reading
 from chalicelib.tables.tokens import REGISTER, Token
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chalicelib.domain.light import dataclass
-from chalicelib.services.organisation.policies import Document
-from chalicelib.services.users.people import Person
+from chalicelib.services.users.people.people import Person
+from chalicelib.services.users.policies.policies import Document
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.services.sign_in import sources
-from chalicelib.services.users import invitations, self_registration
+from chalicelib.services.users.people import invitations
+from chalicelib.services.users.policies import self_registration
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim

@@ -16,7 +16,8 @@ from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.notices import Event
 from chalicelib.services.sign_in import sources
-from chalicelib.services.users import invitations, self_registration, users
+from chalicelib.services.users.people import invitations, users
+from chalicelib.services.users.policies import self_registration
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables import notices, people
 from chalicelib.tables.action_logs import ActionLog

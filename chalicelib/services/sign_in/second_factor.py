@@ -15,8 +15,8 @@ from chalicelib.bodies.mfa import TOTP
 from chalicelib.domain import clock
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.services.users import mfa_settings
-from chalicelib.services.users.mfa_settings import Policies
+from chalicelib.services.users.policies import mfa_settings
+from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.tokens import SECOND_FACTOR, Token, token_hash

@@ -14,16 +14,17 @@ from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.notices import Event
-from chalicelib.services.metadata import beginnings
+from chalicelib.services.items.metadata import beginnings
 from chalicelib.services.operator import server_key
-from chalicelib.services.organisation import password_expiry, policies
-from chalicelib.services.organisation.policies import PASSPHRASES
 from chalicelib.services.sign_in import key_handover
 from chalicelib.services.sign_in.key_handover import Handover
 from chalicelib.services.sign_in.newcomers import Newcomer
-from chalicelib.services.users import people, roles
-from chalicelib.services.users.invitations import link_hash
-from chalicelib.services.users.people import Person
+from chalicelib.services.users.people import people
+from chalicelib.services.users.people.invitations import link_hash
+from chalicelib.services.users.people.people import Person
+from chalicelib.services.users.policies import password_expiry, policies
+from chalicelib.services.users.policies.policies import PASSPHRASES
+from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import Transaction
 from chalicelib.tables import notices

@@ -1,1 +1,1 @@
-"""Users: invited, changed, listed, with their roles, keys and pictures."""
+"""Users, their roles, and what their organisation has decided for all of them."""

@@ -8,8 +8,8 @@ import pytest
 
 from chalicelib.bodies.metadata import EMPTY, INVALID_KEY
 from chalicelib.domain.ids import new_id
-from chalicelib.services.metadata.key_edits import NOT_SAVED
-from chalicelib.services.metadata.metadata_keys import MISSING
+from chalicelib.services.items.metadata.key_edits import NOT_SAVED
+from chalicelib.services.items.metadata.metadata_keys import MISSING
 from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
 from tests.support.world import folders, make
 from tests.support.world.keys import KEYS as PEOPLE

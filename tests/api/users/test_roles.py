@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain import roles
 from chalicelib.domain.ids import find_uuid, new_id
-from chalicelib.services.users import role_edits
+from chalicelib.services.users.roles import role_edits
 from chalicelib.tables.settings import DELETED_ROLES, Setting
 from tests.support.wire import handshake
 from tests.support.wire.client import Client

@@ -12,7 +12,7 @@ import pytest
 from chalicelib.domain import clock, roles
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.permissions import PermissionType
-from chalicelib.services.users.users import new_user
+from chalicelib.services.users.people.users import new_user
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.permissions import Permission
 from chalicelib.tables.resources import Resource

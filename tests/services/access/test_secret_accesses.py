@@ -10,7 +10,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access.secret_accesses import have_read
-from chalicelib.services.items import secrets
+from chalicelib.services.items.resources import secrets
 from chalicelib.services.operator import readings, sweeper
 from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.readings import Reading, packed, unpacked

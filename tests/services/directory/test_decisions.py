@@ -21,7 +21,7 @@ from chalicelib.services.directory import people, teams
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Report
 from chalicelib.services.directory.steps import Invite, MakeGroup, Members, Step
-from chalicelib.services.users.users import new_user
+from chalicelib.services.users.people.users import new_user
 from chalicelib.tables.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups import Group
 from chalicelib.tables.users import Belonging, User

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.domain.changes import Given, Sharing, Taken
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
-from chalicelib.services.sharing import shares
+from chalicelib.services.items.sharing import shares
 from chalicelib.storage import reading
 from chalicelib.storage.transaction import MAX_ROWS
 from chalicelib.tables.holdings import Holding

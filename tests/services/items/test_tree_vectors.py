@@ -14,9 +14,9 @@ from chalicelib.domain.ids import FolderId, ItemId, new_id
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.groups import group_updates
-from chalicelib.services.items import folder_deletion, folders, moves
-from chalicelib.services.sharing import shares
-from chalicelib.services.trees import arrivals
+from chalicelib.services.items.folders import folder_deletion, folders, moves
+from chalicelib.services.items.sharing import shares
+from chalicelib.services.items.trees import arrivals
 from chalicelib.storage import reading
 from chalicelib.storage.operations import Change
 from chalicelib.tables.groups import Group

@@ -15,7 +15,7 @@ from chalicelib.domain.ids import AvatarId, new_id
 from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
 from chalicelib.services.operator import sweeper
-from chalicelib.services.users import avatars
+from chalicelib.services.users.people import avatars
 from chalicelib.settings import settings
 from tests.support.faults.hooks import (
     ALWAYS,

@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users import InvitationBody
 from chalicelib.domain import roles
 from chalicelib.domain.errors import Invalid, Stale
-from chalicelib.services.users import users
+from chalicelib.services.users.people import users
 from tests.support.faults import hooks
 from tests.support.faults.hooks import Failing, Killed, Killing
 from tests.support.faults.meanwhile import Meanwhile

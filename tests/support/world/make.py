@@ -14,7 +14,7 @@ from chalicelib.domain.ids import FolderId, GpgkeyId, GroupId, ResourceId, RoleI
 from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
-from chalicelib.services.users.users import new_user
+from chalicelib.services.users.people.users import new_user
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.claims import Claim

@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.domain import clock
 from chalicelib.services.operator import signing_keys
-from chalicelib.services.users.users import new_user
+from chalicelib.services.users.people.users import new_user
 from chalicelib.storage import reading
 from chalicelib.storage.base import every_table
 from chalicelib.tables.claims import Claim

@@ -16,7 +16,7 @@ from chalicelib.domain import clock, resource_types
 from chalicelib.domain.actor import Actor, Session
 from chalicelib.domain.ids import GpgkeyId, RoleId, UserId, new_id
 from chalicelib.domain.permissions import FOLDER, RESOURCE, PermissionType
-from chalicelib.services.trees import places
+from chalicelib.services.items.trees import places
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.folder_items import FolderItem

@@ -1,0 +1,1 @@
+"""Folders: stored, listed, moved, and what is deleted with them."""

@@ -1,0 +1,1 @@
+"""Resources, their secrets, types, favorites and comments: stored, changed, listed."""

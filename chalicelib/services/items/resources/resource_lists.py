@@ -1,0 +1,120 @@
+"""Lists of resources: from what a user holds to the items, never the other way.
+
+A list has thousands of rows: they stay as DynamoDB sent them, and each becomes its part of
+the answer as soon as it has come. A holding goes with the resource it belongs to: what is not
+kept for the answer makes room for what comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.light import dataclass
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import grants
+from chalicelib.services.items.resources import held
+from chalicelib.services.items.resources.held import HeldPermission, Parents
+from chalicelib.services.items.resources.resource_rules import TYPES, deleted_types
+from chalicelib.services.items.resources.resources import SeenResource
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.reading import Rows
+from chalicelib.tables.holdings import RESOURCE, HoldingRow
+from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.resources import Resource, ResourceRow
+from chalicelib.tables.settings import Setting
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class WantedResources:
+    """Which of the resources they may see a user asks for; all that is set must hold."""
+
+    ids: Collection[str] | None = None
+    parents: Parents | None = None
+    """Folders they lie in; `None` among them is the root."""
+    is_favorite: bool | None = None
+    is_owned_by_me: bool = False
+    is_shared_with_me: bool = False
+    group_id: str | None = None
+    """Group they are shared with."""
+    metadata_key_type: str | None = None
+    marks: Collection[str] | None = None
+    """What links them to a tag."""
+
+
+def search(
+    actor: Actor,
+    wanted: WantedResources,
+    show: Callable[[SeenResource, HeldPermission], Shown],
+    *,
+    are_whole: bool,
+) -> list[Shown]:
+    """Return what `show` makes of the resources the actor may see and asks for, in no order.
+
+    It gets each with the permission through which the actor may do most. Holdings that `are_whole`
+    have the secrets and the actor's own tags.
+    """
+    holdings = _marked(
+        held.by_item(actor, RESOURCE, wanted.ids, wanted.parents, are_whole=are_whole),
+        wanted.is_favorite,
+    )
+    holders = held.holders_of(actor)
+    settings: dict[Key, RawRow] = {}
+    unseen: list[ResourceRow] = []
+
+    def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
+        if table is Setting:
+            settings[TYPES] = row
+            return None
+        resource = Resource.typed(row)
+        holding = holdings.pop(resource["id"]["S"])
+        permission = held.strongest(holders, resource)
+        if permission is None:
+            unseen.append(resource)
+            return None
+        seen = SeenResource(resource, holding)
+        if not _is_wanted(resource, permission[1], wanted) or not _is_tagged(seen, wanted):
+            return None
+        return resource["resource_type_id"]["S"], show(seen, permission)
+
+    made = reading.gather(Resource, [*holdings], make, TYPES)
+    if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
+        grants.require_same_groups(actor)
+    hidden = deleted_types(Rows.of(settings))
+    return [shown for type_id, shown in made if type_id not in hidden]
+
+
+def _marked(
+    holdings: dict[str, HoldingRow],
+    is_favorite: bool | None,  # noqa: FBT001
+) -> dict[str, HoldingRow]:
+    """Those that are marked as a favorite, or those that are not, where that is asked for."""
+    if is_favorite is None:
+        return holdings
+    return {id_: row for id_, row in holdings.items() if ("favorite_id" in row) == is_favorite}
+
+
+def _is_tagged(seen: SeenResource, wanted: WantedResources) -> bool:
+    return wanted.marks is None or not seen.marks.isdisjoint(wanted.marks)
+
+
+def _is_owner(permission: PermissionRow) -> bool:
+    return held.type_of(permission) == PermissionType.OWNER
+
+
+def _is_wanted(row: ResourceRow, permission: PermissionRow, wanted: WantedResources) -> bool:
+    if row["deleted"]["BOOL"]:
+        return False
+    if wanted.is_owned_by_me and not _is_owner(permission):
+        return False
+    if wanted.is_shared_with_me and _is_owner(permission):
+        return False
+    if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
+        return False
+    if wanted.metadata_key_type is None:
+        return True
+    return row.get("metadata_key_type") == {"S": wanted.metadata_key_type}

@@ -1,0 +1,303 @@
+"""Who may share an item, who gains and loses it, and what lay in a folder that is opened by it.
+
+Who gains access gets a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.resources import INVALID
+from chalicelib.bodies.shares import (
+    FolderShareBody,
+    ShareBody,
+    SimulationBody,
+    read_permissions,
+    read_sharing,
+)
+from chalicelib.domain import audit, clock
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.changes import Sharing, due
+from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
+from chalicelib.domain.ids import FolderId, GroupId, ItemId, ResourceId, UserId
+from chalicelib.domain.light import dataclass
+from chalicelib.domain.notices import Event
+from chalicelib.domain.permissions import PermissionType
+from chalicelib.services.access import expiry, grants, memberships
+from chalicelib.services.access.expiry import Expiring
+from chalicelib.services.access.memberships import Members
+from chalicelib.services.items.folders import folders
+from chalicelib.services.items.folders.folders import SeenFolder
+from chalicelib.services.items.metadata.item_metadata import is_for_one, is_private
+from chalicelib.services.items.resources.resources import load
+from chalicelib.services.items.sharing import access_lists
+from chalicelib.services.items.sharing.access_lists import Candidates, Permissions
+from chalicelib.services.items.trees import arrivals, places
+from chalicelib.services.items.trees.arrivals import Arrival
+from chalicelib.storage.base import Grant
+from chalicelib.storage.operations import Change
+from chalicelib.storage.reading import Rows
+from chalicelib.tables import notices, people
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.folders import Folder
+from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.groups import Group
+from chalicelib.tables.holdings import FOLDER, Holding
+from chalicelib.tables.items import Item
+from chalicelib.tables.resources import Resource
+from chalicelib.tables.users import User
+
+_NO_SHARE_OF_FOLDER = "You are not allowed to update the permissions of this folder."
+DENIED = "You are not authorized to share this resource."
+_ACCESS_DENIED = {"resource_id": {"has_resource_access": "Access denied."}}
+_SECOND = "A secret already exists for the given user and resource."
+_TWICE = {"user_id": {"secret_unique": _SECOND, "secret_revision_unique": _SECOND}}
+_NOBODY = "The user does not exist."
+_UNKNOWN = {
+    "user_id": {"user_exists": _NOBODY, "user_is_not_soft_deleted": _NOBODY},
+    **_ACCESS_DENIED,
+}
+_DELETED = {"user_id": {"user_is_not_soft_deleted": _NOBODY}, **_ACCESS_DENIED}
+_INCOMPLETE = {
+    "secrets_provided": ("The secrets of all the users having access to the resource are required.")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Simulation:
+    """Who would gain and who would lose access."""
+
+    added: list[UserId]
+    removed: list[UserId]
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """An access list before and after, and what was read to decide on it."""
+
+    item: Item
+    grant: Grant
+    after: Permissions
+    members: Members
+    added_users: Collection[User]
+    found: Rows
+    """What was read besides, settings among it."""
+
+    @property
+    def had_access(self) -> set[UserId]:
+        return self.members.with_access(self.item.permissions)
+
+    @property
+    def has_access(self) -> set[UserId]:
+        return self.members.with_access(self.after)
+
+
+def simulate(actor: Actor, resource_id: ResourceId, draft: Draft[SimulationBody]) -> Simulation:
+    """Say what a share with these permissions would do, and do nothing."""
+    resource, grant = shareable(actor, resource_id)
+    plan = _plan(resource, grant, Sharing(read_permissions(draft, resource.kind)))
+    had, has = plan.had_access, plan.has_access
+    return Simulation(added=sorted(has - had), removed=sorted(had - has))
+
+
+def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> None:
+    """Change who has access, with a secret for exactly those who gain it."""
+    resource, grant = shareable(actor, resource_id)
+    apply(actor, resource, grant, read_sharing(draft))
+
+
+def share_folder(actor: Actor, folder_id: FolderId, draft: Draft[FolderShareBody]) -> SeenFolder:
+    """Change who has a folder; what lies in it stays whose it is."""
+    loaded = folders.load(actor, folder_id)
+    grant = loaded.require(actor, PermissionType.OWNER, _NO_SHARE_OF_FOLDER)
+    if is_for_one(loaded.folder):
+        raise Invalid("Folder can not be shared")
+    seen = loaded.seen._replace(holding=places.settled(actor.id, loaded.seen.holding))
+    changes = read_permissions(draft, FOLDER)
+    if not changes:
+        return seen
+    shared = apply(actor, loaded.folder, grant, Sharing(changes))
+    return seen._replace(row=Folder.typed(shared.serialize()))
+
+
+def shareable(actor: Actor, resource_id: ResourceId) -> tuple[Resource, Grant]:
+    """A resource the actor may share, and what lets them."""
+    loaded = load(actor, resource_id, hidden_by_type=False)
+    grant = loaded.require(actor, PermissionType.OWNER, DENIED)
+    if is_for_one(loaded.resource):
+        raise Invalid("Resource metadata key type is invalid.")
+    if loaded.has_deleted_type:
+        raise NotFound("The resource types associated to this resource does not exist.")
+    return loaded.resource, grant
+
+
+def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
+    """Change who has access to an item, as the grant allows; return it as it is then.
+
+    Access list and holdings are one change, and with them that a resource expires. It rests on
+    the version of the item, on the members of all groups in its list, and on the rows of the
+    users who are added: none of them is deleted meanwhile, and nobody joins a group without
+    hearing of this.
+    """
+    plan = _plan(item, grant, sharing)
+    secrets = _secrets(plan, sharing)
+    if plan.after == item.permissions and not secrets:
+        return item
+    arrival = _arrival(actor, plan)
+    changed = item.copy()
+    changed.permissions = plan.after
+    expiring = Expiring(plan.found)
+    lost = [(user_id, item) for user_id in plan.had_access - plan.has_access]
+    if isinstance(changed, Resource) and expiring.among(lost):
+        expiring.expire(changed, changed.permissions.values())
+        changed.expired = expiring.moment
+    with Change(item, changed) as tx:
+        tx.hold(plan.grant)
+        plan.members.raise_versions(tx)
+        tx.rest_on(*plan.added_users)
+        tx.create(_log(actor, plan))
+        gained = notices.users(plan.has_access - plan.had_access)
+        event = Event.RESOURCE_SHARED if item.has_secrets else Event.FOLDER_SHARED
+        notices.tell_of(tx, event, item, actor=actor.id, to=gained)
+        _note_groups(tx, plan)
+        _write_holdings(tx, actor, plan, secrets, arrival)
+        arrival.write(tx, of=item, raised=plan.members.groups)
+        expiring.tell(tx, actor.id)
+    audit.succeeded("share", actor, item.id)
+    return changed
+
+
+def _plan(item: Item, grant: Grant, sharing: Sharing) -> _Plan:
+    named = {UserId(each) for each in access_lists.holders(sharing.permissions, "User")}
+    others = map(GroupId, access_lists.holders(sharing.permissions, "Group"))
+    groups = memberships.group_holders(item.permissions).union(others)
+    members, found = memberships.read(groups, expiry.KEY, *map(User.by_id, sorted(named)))
+    users = people.among(found, named)
+    candidates = _candidates(members, users, found, groups)
+    after = access_lists.changed(item.kind, item.permissions, sharing.permissions, candidates)
+    added = [users[UserId(holder)] for holder in after.keys() & users.keys()]
+    return _Plan(item, grant, after, members, added, found)
+
+
+def _candidates(
+    members: Members, users: Mapping[UserId, User], found: Rows, groups: Collection[GroupId]
+) -> Candidates:
+    live = {user_id for user_id, user in users.items() if user.active and not user.deleted}
+    gone = {each for each in groups if found.raw(Group.by_id(each)) and each not in members.groups}
+    return Candidates(live, members.groups.keys(), gone | users.keys() - live)
+
+
+def _secrets(plan: _Plan, sharing: Sharing) -> dict[UserId, str]:
+    """The messages by user: one for each who gains access, and for nobody without.
+
+    What has no secrets gets none.
+    """
+    if not plan.item.has_secrets:
+        return {}
+    had, has = plan.had_access, plan.has_access
+    secrets: dict[UserId, str] = {}
+    for secret in map(due, due(sharing.secrets)):
+        user_id = secret.user_id
+        if user_id not in has:
+            raise _wrong_secret(secret.position, _reason(user_id))
+        if user_id in secrets and user_id not in had:
+            raise _wrong_secret(secret.position, _TWICE)
+        secrets[user_id] = secret.data
+    if has - had - secrets.keys():
+        raise NotFound(INVALID, {"secrets": _INCOMPLETE})
+    return secrets
+
+
+def _reason(user_id: UserId) -> FieldErrors:
+    """Why a secret is for nobody who has access."""
+    user = people.by_id([user_id]).get(user_id)
+    if user is None:
+        return _UNKNOWN
+    return _DELETED if user.deleted else _ACCESS_DENIED
+
+
+def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
+    return NotFound(INVALID, {"secrets": {position: errors}})
+
+
+def _arrival(actor: Actor, plan: _Plan) -> Arrival:
+    """Where those who gain the item find it, and what gives way to that.
+
+    A folder that was its owner's alone is no place any more for what they only filed there, and
+    may not change.
+    """
+    item, given = plan.item, plan.after.keys() - plan.item.permissions.keys()
+    had, has = plan.had_access, plan.has_access
+    gained = {user_id: [item.id] for user_id in has - had}
+    opened = isinstance(item, Folder) and len(had) == 1 and bool(given)
+    content = places.content(actor.id, item.id) if opened else []
+    filed = {each.id for each in content if not _may_change(actor, each)}
+    noted = {each.id for each in content} - filed if is_private(item) else set()
+    return arrivals.placed(
+        actor,
+        gained,
+        [_staying(plan), *content],
+        plan.members,
+        to_root=[(id_, actor.id) for id_ in filed],
+        within={item.id: noted} if opened else {},
+    )
+
+
+def _may_change(actor: Actor, item: Item) -> bool:
+    permission = grants.find_permission(actor, item)
+    return permission is not None and permission.type >= PermissionType.UPDATE
+
+
+def _staying(plan: _Plan) -> Item:
+    """The item as it is for those who have a folder before and after; a resource as it was."""
+    if not isinstance(plan.item, Folder):
+        return plan.item
+    staying = plan.item.copy()
+    staying.permissions = {
+        holder: each for holder, each in plan.item.permissions.items() if holder in plan.after
+    }
+    return staying
+
+
+def _log(actor: Actor, plan: _Plan) -> ActionLog:
+    """What is logged of a share: each permission as it is then, or was until then."""
+    before, after = plan.item.permissions, plan.after
+    told = {
+        "added": [after[each].told for each in sorted(after.keys() - before.keys())],
+        "updated": [
+            after[each].told
+            for each in sorted(after.keys() & before.keys())
+            if after[each].type != before[each].type
+        ],
+        "removed": [before[each].told for each in sorted(before.keys() - after.keys())],
+    }
+    return ActionLog.of(plan.item.id, "Permissions.updated", actor.id, actor.caller, told)
+
+
+def _note_groups(tx: Change, plan: _Plan) -> None:
+    """Let the groups that gain or lose access know by their items."""
+    item_id, kind = ItemId(plan.item.id), plan.item.kind
+    before = memberships.group_holders(plan.item.permissions)
+    after = memberships.group_holders(plan.after)
+    for group_id in after - before:
+        tx.then_put(GroupItem(group_id, item_id, kind=kind))
+    for group_id in before - after:
+        tx.then_delete(GroupItem.of(group_id, item_id))
+
+
+def _write_holdings(
+    tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str], arrival: Arrival
+) -> None:
+    item_id, kind = ItemId(plan.item.id), plan.item.kind
+    had, has = plan.had_access, plan.has_access
+    for user_id in has - had:
+        secret = plan.item.new_secret(secrets.get(user_id), actor.id)
+        place = arrival.place(item_id, user_id)
+        tx.then_put(Holding(user_id, item_id, kind=kind, place=place, **secret))
+    for user_id in had & secrets.keys():
+        renewed = {"secret_data": secrets[user_id], "secret_modified": clock.now()}
+        actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
+        tx.then_update(Holding.of(user_id, item_id), *actions)
+    for user_id in had - has:
+        tx.then_delete(Holding.of(user_id, item_id))

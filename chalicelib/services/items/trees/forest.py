@@ -1,0 +1,128 @@
+"""Everybody's trees, as far as a change has to know them: read from items, groups and holdings.
+
+What an item's row says of the folders it lies in, and a folder's items of what lies in it, leads
+to all there is, and to some that is no more. Holdings say for whom something lies where.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+
+from chalicelib.domain.ids import FolderId, GroupId, ItemId, UserId
+from chalicelib.domain.trees import Place
+from chalicelib.services.access import memberships
+from chalicelib.services.access.memberships import Members
+from chalicelib.services.items.trees import places
+from chalicelib.storage import reading
+from chalicelib.storage.base import Key
+from chalicelib.tables.folders import Folder
+from chalicelib.tables.holdings import Holding, HoldingRow
+from chalicelib.tables.items import Item, among
+
+NOBODY = Members({}, {})
+ELSEWHERE = "elsewhere"
+"""The parent of what lies where a change need not know: no folder has this identifier."""
+
+
+class Forest:
+    def __init__(self, items: Iterable[Item], members: Members = NOBODY) -> None:
+        """Begin with items and groups that were read already."""
+        self.items: dict[str, Item] = {item.id: item for item in items}
+        self.members = members
+        self._gone: set[str] = set()
+        self._holdings: dict[tuple[str, str], HoldingRow | None] = {}
+
+    @property
+    def folders(self) -> dict[str, Folder]:
+        return {id_: each for id_, each in self.items.items() if isinstance(each, Folder)}
+
+    def read_folders(self, folder_ids: Iterable[str]) -> None:
+        """Read folders, those that are not known, with the members of their groups."""
+        ids = set(folder_ids)
+        wanted = ids - self.items.keys() - self._gone
+        self.read_items(Folder.by_id(FolderId(each)) for each in sorted(wanted))
+        self._gone |= wanted - self.items.keys()
+        self.read_members(self.items[each] for each in ids & self.items.keys())
+
+    def read_items(self, keys: Iterable[Key]) -> None:
+        """Read items, those that are not known, with the members of their groups."""
+        unknown = [key for key in keys if key.hash_key not in self.items]
+        if unknown:
+            found = among(reading.read(unknown), unknown)
+            self.items |= {item.id: item for item in found if not item.deleted}
+            self.read_members(found)
+
+    def read_members(self, items: Iterable[Item]) -> None:
+        """Read who belongs to the groups of these items."""
+        named = {g for each in items for g in memberships.group_holders(each.permissions)}
+        unknown = named - self.members.groups.keys()
+        if unknown:
+            self.members = joined(self.members, memberships.read(unknown)[0])
+
+    def users(self, item_id: str) -> set[UserId]:
+        """Who has an item; nobody where it is gone, or no item."""
+        item = self.items.get(item_id)
+        if item is None:
+            return set()
+        self.read_members([item])
+        return self.members.with_access(item.permissions)
+
+    def read_holdings(self, wanted: Iterable[tuple[str, str]]) -> None:
+        """Read what users hold of items, as far as that is not known."""
+        new = sorted(set(wanted) - self._holdings.keys())
+        if new:
+            keys = {each: Holding.of(UserId(each[1]), ItemId(each[0])) for each in new}
+            rows = reading.read(keys.values())
+            for item_id, user_id in new:
+                found = Holding.among(rows, UserId(user_id), ItemId(item_id))
+                self._holdings[item_id, user_id] = found
+            self.read_folders({p for each in new if (p := self._raw(*each))})
+
+    def know(self, holding: HoldingRow) -> None:
+        """Take a holding that was read already."""
+        self._holdings[holding["item_id"]["S"], holding["user_id"]["S"]] = holding
+
+    def place(self, item_id: str, user_id: str) -> Place | None:
+        """Where a user has an item, as far as their holding of it was read."""
+        holding = self._holdings.get((item_id, user_id))
+        if holding is None:
+            return None
+        parent = self._raw(item_id, user_id)
+        since = holding["since"]["S"] if "since" in holding else ""
+        is_there = parent is not None and UserId(user_id) in self.users(parent)
+        return Place(parent if is_there else None, since)
+
+    def places_of(self, item_ids: Collection[str]) -> dict[str, dict[str, Place]]:
+        """Where everybody has these items."""
+        self.read_members(self.items[each] for each in item_ids)
+        pairs = [(each, user) for each in item_ids for user in self.users(each)]
+        self.read_holdings(pairs)
+        found: dict[str, dict[str, Place]] = defaultdict(dict)
+        for item_id, user_id in pairs:
+            if (place := self.place(item_id, user_id)) is not None:
+                found[item_id][user_id] = place
+        return dict(found)
+
+    def above(self, folder_ids: Iterable[str]) -> dict[str, dict[str, Place]]:
+        """Where everybody has these folders, and all that somebody has these in."""
+        found: dict[str, dict[str, Place]] = {}
+        level = set(folder_ids)
+        while level:
+            self.read_folders(level)
+            level = {each for each in level if each in self.items}
+            new = self.places_of(level)
+            found |= new
+            parents = {place.parent for users in new.values() for place in users.values()}
+            level = {each for each in parents if each is not None} - found.keys()
+        return found
+
+    def _raw(self, item_id: str, user_id: str) -> str | None:
+        holding = self._holdings.get((item_id, user_id))
+        return None if holding is None else places.parent_of(holding)
+
+
+def joined(one: Members, other: Members) -> Members:
+    groups = {**one.groups, **other.groups}
+    users: Mapping[GroupId, Collection[UserId]] = {**one.users, **other.users}
+    return Members(groups, users)

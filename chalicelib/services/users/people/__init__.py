@@ -1,0 +1,1 @@
+"""Users: invited, changed, suspended, listed, found, with their keys and pictures."""

@@ -1,0 +1,72 @@
+"""The search for whom something can be shared with: whose names match, and how many are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+from chalicelib.domain.actor import Actor
+from chalicelib.domain.folding import folded
+from chalicelib.domain.light import dataclass
+from chalicelib.services.access import memberships
+from chalicelib.services.users.people import user_lists
+from chalicelib.services.users.people.user_lists import Listed, WantedUsers
+from chalicelib.services.users.roles import roles
+from chalicelib.services.users.roles.roles import Known
+from chalicelib.storage import reading
+from chalicelib.tables.claims import GROUP, Claim
+from chalicelib.tables.groups import Group, GroupRow
+from chalicelib.tables.memberships import Membership
+from chalicelib.tables.users import UserRow
+
+MOST = 25
+"""Users shown, and groups: who looks for others says more of their names."""
+
+Shown = TypeVar("Shown")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundGroup:
+    group: Group
+    members: list[Membership]
+
+
+def search(
+    actor: Actor,
+    text: str | None,
+    show: Callable[[UserRow, Known], Shown],
+    username: Callable[[Shown], str],
+) -> tuple[list[Listed[Shown, Any]], list[FoundGroup]]:
+    """Return whose names hold a text, the first by name; all, where there is none.
+
+    Users who have yet to set up cannot be shared with, so not even administrators find them.
+    """
+    ids, groups, known = reading.together(
+        user_lists.everybody, partial(Claim.of_kind, GROUP), roles.read
+    )
+    wanted = WantedUsers(search=text, is_active=True)
+    users, rows = reading.together(
+        partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
+    )
+    users.sort(key=lambda listed: folded(username(listed.user)))
+    return users[:MOST], _with_members(rows)
+
+
+def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
+    """The first groups by name; claims hold names folded."""
+    wanted = folded(text or "")
+    ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
+    keys = [Group.by_id(group_id) for group_id in ids]
+    rows = reading.read(keys)
+    found = [row for key in keys if (row := Group.among(rows, key)) is not None]
+    return [row for row in found if not row["deleted"]["BOOL"]]
+
+
+def _with_members(groups: list[GroupRow]) -> list[FoundGroup]:
+    members = memberships.shown(groups)
+    memberships.require_shown_whole(groups, members)
+    return [
+        FoundGroup(Group.of_row(group), [Membership.of_row(row) for row in rows])
+        for group, rows in zip(groups, members, strict=True)
+    ]

@@ -1,0 +1,92 @@
+"""Whether passwords expire: what administrators say of it, and what a new installation begins with.
+
+One row says so. While there is none, the feature is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.password_expiry import INVALID, PasswordExpiryBody
+from chalicelib.domain import audit, clock, differences
+from chalicelib.domain.actor import Actor, Caller
+from chalicelib.domain.differences import Difference
+from chalicelib.domain.errors import NotFound
+from chalicelib.domain.ids import UserId, new_id
+from chalicelib.domain.notices import Event
+from chalicelib.services.access import expiry
+from chalicelib.services.users.policies.policies import Document, about, named
+from chalicelib.storage import reading
+from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.reading import Rows
+from chalicelib.storage.transaction import Transaction
+from chalicelib.tables import notices
+from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, as_read, value_of
+from chalicelib.tables.users import User
+
+_FIRST = PasswordExpiryBody(automatic_expiry=True, automatic_update=True, policy_override=False)
+"""What a new installation begins with."""
+
+
+def read() -> Document:
+    return _document(reading.read([expiry.KEY]))
+
+
+def save(actor: Actor, draft: Draft[PasswordExpiryBody]) -> Document:
+    """Store what administrators want, over what was read, as long as they are one."""
+    says = asdict(draft.read(INVALID))
+    rows = reading.read([expiry.KEY])
+    before = rows.find(Setting, PASSWORD_EXPIRY)
+    changes = differences.between(asdict(expiry.of(rows)), says)
+    value = {**named(actor, before), "says": says}
+    row = Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=actor.id)
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.update(row, *Setting.says(value, actor.id), provided=as_read(before))
+        _record(tx, actor, value, "updated", changes)
+        notices.tell_of_settings(tx, Event.PASSWORD_EXPIRY_SAVED, actor)
+    audit.succeeded("password-expiry", actor, value["id"])
+    return Document(says, about(row))
+
+
+def delete(actor: Actor, setting_id: str) -> None:
+    """Turn the feature off. What has expired stays so."""
+    stored = reading.read([expiry.KEY]).find(Setting, PASSWORD_EXPIRY)
+    value = value_of(stored)
+    if value.get("id") != setting_id:
+        raise NotFound("The password expiry setting does not exist.")
+    with Transaction() as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.delete(expiry.KEY, provided=as_read(stored))
+        _record(tx, actor, value, "deleted")
+        notices.tell_of_settings(tx, Event.PASSWORD_EXPIRY_SAVED, actor, off="yes")
+    audit.succeeded("password-expiry", actor, value["id"])
+
+
+def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
+    """Turn the feature on for a new installation, in the name of its first user."""
+    now = clock.now()
+    made = {"id": new_id(), "created": timestamp_text(now), "created_by": user_id}
+    value = {**made, "says": asdict(_FIRST)}
+    tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=now, modified_by=user_id))
+    tx.create(ActionLog.of(made["id"], "PasswordExpiry.updated", user_id, caller))
+
+
+def _document(rows: Rows) -> Document:
+    row, says = rows.find(Setting, PASSWORD_EXPIRY), asdict(expiry.of(rows))
+    return Document(says) if row is None else Document(says, about(row))
+
+
+def _record(
+    tx: Transaction,
+    actor: Actor,
+    value: Mapping[str, Any],
+    verb: str,
+    changes: Sequence[Difference] | None = None,
+) -> None:
+    log = (f"PasswordExpiry.{verb}", actor.id, actor.caller)
+    tx.create(ActionLog.of(value["id"], *log, changes=changes))

@@ -1,0 +1,1 @@
+"""Roles, and what they are allowed."""
