@@ -119,7 +119,8 @@ Again(x) == Anew(x, "read_rows")
 
 End(x, o, then, met) ==
     /\ Go(x, "find_header")
-    /\ Remember(x, [Blank EXCEPT !.ending = o, !.then = then, !.left = met, !.met = of[x].met])
+    /\ Remember(x, [Blank EXCEPT !.ending = o, !.then = then, !.met = of[x].met,
+                    !.left = IF "write: removes the lock it met" \in Dropped THEN {} ELSE met])
 
 Ended(x) ==
     IF of[x].then = "end" THEN Stop(x) ELSE Anew(x, of[x].then)
@@ -485,7 +486,7 @@ Touched(x) == IF x \in Resting THEN {"a", "b"} ELSE {"a"}
 Refused(x, held) ==
     IF held = {} THEN Again(x)
     ELSE LET v == IF "b" \in held THEN "b" ELSE "a"
-         IN End(x, row[v].lock, "read_rows", IF "write: removes the lock it met" \in Dropped THEN {} ELSE {v})
+         IN End(x, row[v].lock, "read_rows", {v})
 
 write(x) ==
     /\ x \in Writers /\ at[x] = "write"
@@ -529,16 +530,20 @@ Ending(x) ==
 
 Sweep(x) == x \in Sweepers /\ Ending(x)
 
-Next ==
-    \E x \in Actors:
-        \/ OwnerReadsRows(x) \/ OwnerReadsSet(x) \/ begin(x) \/ stage(x) \/ lock(x) \/ commit(x)
-        \/ Ending(x)
-        \/ read_rows(x) \/ read_headers(x) \/ read_again(x) \/ read_set(x) \/ read_whole(x) \/ read_lines(x)
-        \/ line_headers(x) \/ look_again(x) \/ answer(x) \/ write(x) \/ create(x)
+Own(x) ==
+    \/ OwnerReadsRows(x) \/ OwnerReadsSet(x) \/ begin(x) \/ stage(x) \/ lock(x) \/ commit(x)
+
+Ask(x) ==
+    \/ read_rows(x) \/ read_headers(x) \/ read_again(x) \/ read_set(x) \/ read_whole(x) \/ read_lines(x)
+    \/ line_headers(x) \/ look_again(x) \/ answer(x) \/ write(x) \/ create(x)
+
+Next == \E x \in Actors: Own(x) \/ Ending(x) \/ Ask(x)
 
 Spec == Init /\ [][Next]_vars
 (* Only sweepers are sure to go on: whoever else stops at a step has died there. *)
 Swept == Spec /\ \A x \in Sweepers: WF_vars(Sweep(x))
+(* Only requests are: whatever they meet was left by somebody who has died, or is slow. *)
+Asked == Spec /\ \A x \in Requests: WF_vars(Ending(x) \/ Ask(x))
 
 -------------------------------------------------------------------------------
 (* What always holds *)
@@ -558,4 +563,6 @@ IsClean ==
     /\ \A o \in Owners: ~Exists(o) /\ lines[o] = {}
 
 NothingStaysLocked == <>[]IsClean
+
+NobodyWaitsForOthers == \A x \in Requests: <>(at[x] = "end")
 ===============================================================================

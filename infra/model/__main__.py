@@ -37,18 +37,15 @@ def runs() -> Iterator[Run]:
     for configuration in CONFIGURATIONS:
         yield Run(configuration)
     for condition in CONDITIONS:
-        for name in condition.searched:
-            yield Run(BY_NAME[name], condition)
+        yield Run(BY_NAME[condition.found_in], condition)
     for tree in trees.CONFIGURATIONS:
         yield Run(tree)
     for condition in trees.CONDITIONS:
-        for name in condition.searched:
-            yield Run(trees.BY_NAME[name], condition)
+        yield Run(trees.BY_NAME[condition.found_in], condition)
     for keys in metadata.CONFIGURATIONS:
         yield Run(keys)
     for condition in metadata.CONDITIONS:
-        for name in condition.searched:
-            yield Run(metadata.BY_NAME[name], condition)
+        yield Run(metadata.BY_NAME[condition.found_in], condition)
 
 
 def main() -> int:
@@ -58,11 +55,10 @@ def main() -> int:
     planned = list(runs())
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         kept = list(pool.map(_is_as_expected, planned))
-    conditions = (*CONDITIONS, *trees.CONDITIONS, *metadata.CONDITIONS)
-    superfluous = sum(condition.violates is None for condition in conditions)
+    conditions = len(CONDITIONS) + len(trees.CONDITIONS) + len(metadata.CONDITIONS)
     print(
         f"model: {sum(kept)} of {len(planned)} runs as expected; "
-        f"of {len(conditions)} conditions {superfluous} are superfluous"
+        f"each of {conditions} conditions was dropped"
     )
     return 0 if all(kept) else 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from infra.model.configurations import INVARIANTS, LIVENESS
+from infra.model.configurations import ANSWERED, CLEAN, INVARIANTS
 
 COUNTS, DECIDED, _ = INVARIANTS
 
@@ -15,198 +15,190 @@ class Condition:
     name: str
     """As in the specification: the step, and what is required there."""
     meaning: str
-    violates: str | None
-    """What does not hold without it; nothing, where the condition is superfluous."""
-    searched: tuple[str, ...]
-    """The configurations that are run without it."""
-
-
-def _needed(name: str, meaning: str, violates: str, found_in: str) -> Condition:
-    return Condition(name, meaning, violates, (found_in,))
-
-
-def _superfluous(name: str, meaning: str, *searched: str) -> Condition:
-    return Condition(name, meaning, None, searched)
+    violates: str
+    """What does not hold without it: a condition of which nothing is violated goes."""
+    found_in: str
+    """The configuration that is run without it."""
 
 
 CONDITIONS = (
-    _needed(
+    Condition(
         "begin: before the lines",
         "The header is written before the first line.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "stage: before the locks",
         "A row's line is stored before the row is locked.",
-        LIVENESS,
+        CLEAN,
         "swept change",
     ),
-    _needed(
+    Condition(
         "early: locks before it reads",
         "An early operation reads the set after its closed lock stands.",
         COUNTS,
         "swept deletion",
     ),
-    _needed(
+    Condition(
         "lock: header exists",
         "A row is locked only while the header is there.",
-        LIVENESS,
+        CLEAN,
         "swept change",
     ),
-    _needed(
+    Condition(
         "lock: version as read",
         "A row is locked only at the version it was read at.",
         COUNTS,
         "two changes",
     ),
-    _needed(
+    Condition(
         "lock: row not locked",
         "A row is locked only if it bears no lock.",
         COUNTS,
         "two changes",
     ),
-    _needed(
+    Condition(
         "commit: header exists",
         "The commit needs the header.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "commit: version as read",
         "A row whose lock is taken in the commit is at the version it was read at.",
         COUNTS,
         "locks in the commit",
     ),
-    _needed(
+    Condition(
         "commit: row not locked",
         "A row whose lock is taken in the commit bears no lock.",
         COUNTS,
         "one lock in the commit",
     ),
-    _needed(
+    Condition(
         "change: raises the version",
         "A line that changes a versioned row raises its version.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "apply: header exists",
         "A page of lines is written only while the header is there.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "apply: done as read",
         "A page is written only if the header says that the page before was the last.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "apply: unlocks last",
         "Lines that unlock rows come after all others.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "undo: header not committed",
         "Only a header that is not committed is deleted by an undo.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "undo: frees before it deletes",
         "The lines of an undone operation are deleted after its rows are unlocked.",
-        LIVENESS,
+        CLEAN,
         "swept change",
     ),
-    _needed(
+    Condition(
         "free: locked by this operation",
         "A lock is removed only if it is of the operation that is undone.",
         COUNTS,
         "two changes",
     ),
-    _needed(
+    Condition(
         "read: counts as the line",
         "A locked row counts as its line makes of it, once the header is committed.",
         DECIDED,
         "reading",
     ),
-    _needed(
+    Condition(
         "read: header gone, row again",
         "A locked row whose header is gone is read again before it counts.",
         DECIDED,
         "reading",
     ),
-    _needed(
+    Condition(
         "read: committed, begins again",
         "Who meets a committed operation for the first time begins again, and knows it then.",
         DECIDED,
         "rows alone",
     ),
-    _needed(
+    Condition(
         "read: ended meanwhile, begins again",
         "Who finds that a locked row's operation has ended, and the row is no longer locked by "
         "it, begins again: other rows may have been read before its commit.",
         DECIDED,
         "rows alone",
     ),
-    _needed(
+    Condition(
         "read: header still there, else again",
         "Lines are laid over a set only if the header is there when they are read.",
         COUNTS,
         "reading",
     ),
-    _needed(
+    Condition(
         "read: no row unlocked yet, else again",
         "Lines are laid over a set only if the header says that no row is unlocked yet: then all "
         "of them are carried out, and others may have changed the set since.",
         DECIDED,
         "reading",
     ),
-    _needed(
+    Condition(
         "read: looks at the owner again",
         "After a set was read, the row that answers for it still counts the same.",
         DECIDED,
         "reading",
     ),
-    _needed(
+    Condition(
         "write: version as read",
         "A small change needs each row at the version that it counted as.",
         COUNTS,
         "swept change",
     ),
-    _needed(
+    Condition(
         "write: row not locked",
         "A small change needs each row without a lock.",
         COUNTS,
         "swept change",
     ),
-    _superfluous(
+    Condition(
         "write: removes the lock it met",
-        "Whoever finds no header unlocks the row that led there, also if no line names it.",
-        "swept change",
-        "swept deletion",
+        "Whoever finds no header unlocks the row that led there: its operation is undone by half.",
+        ANSWERED,
+        "asked change",
     ),
-    _needed(
+    Condition(
         "create: the right as counted",
         "What gives the right to create is in the row as it counted.",
         DECIDED,
         "beside",
     ),
-    _needed(
+    Condition(
         "create: no lock, or the one that was read",
         "The row bears no lock, or the one that it bore when it was read.",
         COUNTS,
         "swept deletion",
     ),
-    _needed(
+    Condition(
         "create: not beside a closed lock",
         "Nobody creates beside a closed lock: its operation is ended first.",
         COUNTS,
         "swept deletion",
     ),
-    _needed(
+    Condition(
         "create: header still not committed",
         "The header that was not committed when the row was read is not committed.",
         DECIDED,
@@ -218,15 +210,10 @@ CONDITIONS = (
 def table(conditions: Sequence[Condition] = CONDITIONS) -> str:
     """The conditions as a table of `docs/model/README.md`."""
     lines = ["| Condition | What it requires | Without it |", "| --- | --- | --- |"]
-    lines += [f"| {each.name} | {each.meaning} | {_found(each)} |" for each in conditions]
+    for each in conditions:
+        found = f"`{each.violates}` is violated in *{each.found_in}*"
+        lines.append(f"| {each.name} | {each.meaning} | {found} |")
     return "\n".join(lines) + "\n"
-
-
-def _found(condition: Condition) -> str:
-    where = ", ".join(condition.searched)
-    if condition.violates is None:
-        return f"**superfluous:** nothing is violated in *{where}*"
-    return f"`{condition.violates}` is violated in *{where}*"
 
 
 if __name__ == "__main__":

@@ -11,8 +11,10 @@ INVARIANTS = (
     "NothingIsDecidedOrShownWrongly",
     "NothingBelongsToWhatIsDeleted",
 )
-LIVENESS = "NothingStaysLocked"
-
+CLEAN = "NothingStaysLocked"
+ANSWERED = "NobodyWaitsForOthers"
+BEHAVIOURS = {None: "Spec", CLEAN: "Swept", ANSWERED: "Asked"}
+"""What is reached, and who is sure to go on where that is checked."""
 
 SPECIFICATION = Path(__file__).parents[2] / "docs" / "model" / "Operations.tla"
 
@@ -34,9 +36,8 @@ class Configuration:
     """The readers who read both rows, and nothing that belongs to them."""
     together: tuple[str, ...] = ()
     """The rows whose lines are carried out in one transaction; else each in one of its own."""
-    is_swept: bool = False
-    """Check that the sweepers, if nobody else, leave nothing locked: takes a smaller run."""
-
+    reaches: str | None = None
+    """What is reached if sweepers alone, or requests alone, go on: takes a smaller run."""
     specification: Path = SPECIFICATION
 
     def text(self, dropped: Collection[str] = ()) -> str:
@@ -56,9 +57,9 @@ class Configuration:
         }
         return "\n".join(
             [
-                f"SPECIFICATION {'Swept' if self.is_swept else 'Spec'}",
+                f"SPECIFICATION {BEHAVIOURS[self.reaches]}",
                 *(f"INVARIANT {name}" for name in INVARIANTS),
-                *([f"PROPERTY {LIVENESS}"] if self.is_swept else []),
+                *([f"PROPERTY {self.reaches}"] if self.reaches else []),
                 *(f"CONSTANT {name} = {set_of(members)}" for name, members in sets.items()),
                 "",
             ]
@@ -119,15 +120,23 @@ CONFIGURATIONS = (
         changers=("change",),
         writers=("writer",),
         sweepers=("sweeper",),
-        is_swept=True,
+        reaches=CLEAN,
     ),
     Configuration(
         "swept deletion",
         early=("deletion",),
         creators=("creator",),
         sweepers=("sweeper",),
-        is_swept=True,
+        reaches=CLEAN,
     ),
+    Configuration(
+        "asked change",
+        changers=("change",),
+        writers=("writer", "second"),
+        resting=("writer", "second"),
+        reaches=ANSWERED,
+    ),
+    Configuration("asked deletion", early=("deletion",), creators=("creator",), reaches=ANSWERED),
 )
 BY_NAME = {each.name: each for each in CONFIGURATIONS}
 _PAGED = ("a", "b")

@@ -44,10 +44,11 @@ class Result:
 def check(configuration: Runnable, dropped: Collection[str] = ()) -> Result:
     """Run the model; without the conditions that are dropped."""
     with TemporaryDirectory() as folder:
-        code, output = _run(Path(folder), configuration, configuration.text(dropped))
+        text = configuration.text(dropped)
+        code, output = _run(Path(folder), configuration, text)
     if code not in {_PASSED, *_VIOLATED}:
         raise Failed(output)
-    return Result(_violated(output, code), _states(output), _steps(output))
+    return Result(_violated(output, code, text), _states(output), _steps(output))
 
 
 def dump(configuration: Runnable, to: Path) -> None:
@@ -80,11 +81,12 @@ def _run(
     return run.returncode, run.stdout
 
 
-def _violated(output: str, code: int) -> str | None:
+def _violated(output: str, code: int, text: str) -> str | None:
     if code == _PASSED:
         return None
     invariant = re.search(r"Invariant (\w+) is violated", output)
-    return invariant[1] if invariant else "NothingStaysLocked"
+    violated = invariant or re.search(r"^PROPERTY (\w+)", text, re.MULTILINE)
+    return violated and violated[1]
 
 
 def _states(output: str) -> int:

@@ -6,15 +6,16 @@ import re
 
 from infra.model import conditions, metadata, trees
 from infra.model.configurations import (
+    ANSWERED,
     BY_NAME,
+    CLEAN,
     CONFIGURATIONS,
     INVARIANTS,
-    LIVENESS,
     SPECIFICATION,
 )
 from infra.model.schedules import read
 
-PROPERTIES = (*INVARIANTS, LIVENESS)
+PROPERTIES = (*INVARIANTS, CLEAN, ANSWERED)
 PAGE = SPECIFICATION.parent / "README.md"
 NAMED = re.compile(r'(?:Holds\("([^"]+)")|(?:"([a-z]+: [^"]+)"\s*\\(?:not)?in\s+Dropped)')
 
@@ -42,7 +43,7 @@ def test_the_model_of_trees_drops_every_condition_in_turn_and_no_other():
     named |= {f"{kind}: what is around it as read" for kind in ("move", "give")}
     assert '": the item as read" ELSE ": what is around it as read"' in text
     assert {condition.name for condition in trees.CONDITIONS} == named
-    assert {name for each in trees.CONDITIONS for name in each.searched} <= trees.BY_NAME.keys()
+    assert {each.found_in for each in trees.CONDITIONS} <= trees.BY_NAME.keys()
 
 
 def test_the_page_names_all_of_the_model_of_trees():
@@ -56,8 +57,7 @@ def test_the_model_of_metadata_drops_every_condition_in_turn_and_no_other():
     text = metadata.SPECIFICATION.read_text()
     named = {one or other for one, other in NAMED.findall(text)}
     assert {condition.name for condition in metadata.CONDITIONS} == named
-    searched = {name for each in metadata.CONDITIONS for name in each.searched}
-    assert searched <= metadata.BY_NAME.keys()
+    assert {each.found_in for each in metadata.CONDITIONS} <= metadata.BY_NAME.keys()
 
 
 def test_the_page_names_all_of_the_model_of_metadata():
@@ -68,7 +68,7 @@ def test_the_page_names_all_of_the_model_of_metadata():
 
 
 def test_conditions_are_dropped_in_configurations_that_exist():
-    assert {name for each in conditions.CONDITIONS for name in each.searched} <= BY_NAME.keys()
+    assert {each.found_in for each in conditions.CONDITIONS} <= BY_NAME.keys()
 
 
 def node(name, at, changer, *, header="none", lock="nobody", first=False):
