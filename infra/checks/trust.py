@@ -11,7 +11,7 @@ from infra.template.elements import Json
 _ACCOUNT = {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
 _TAKERS = {
     **dict.fromkeys(("ReleasesRole",), "codedeploy.amazonaws.com"),
-    **dict.fromkeys(("BackupRole",), "backup.amazonaws.com"),
+    **dict.fromkeys(("BackupRole", "RestoreRole"), "backup.amazonaws.com"),
     **dict.fromkeys(("GatewayRole",), "apigateway.amazonaws.com"),
 }
 """Services that take a role; all others are roles of functions."""

@@ -33,7 +33,7 @@ _OF_INFRA = {
     "onboard": "make a new tenant, and invite who administers it",
     "release": "bring a build to all tenants, in waves",
     "status": "list the tenants of a cell: state, tier, build, epoch, what is unfinished",
-    "restore": "put a tenant back to a moment of the last 35 days",
+    "restore": "put a tenant back to a moment of the last 35 days, or to copies in the vault",
     "rotate": "change the key that signs a tenant's access tokens",
     "break-glass": "have another administrator, where none can sign in any more",
     "export-logs": "write who did what, for auditors: a line of JSON for each event",

@@ -7,6 +7,7 @@ services. What the local cloud does not have is done in its nearest way, here an
 - The address of an API is the one at which the local cloud serves it.
 - A release is asked, and led back, by `releases.py`.
 - It keeps no past of a table. A copy that was made at a moment (`remember`) stands for it.
+- It copies nothing into the vault. What was copied for that (`vault.py`) stands for it.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from infra.local_cloud import releases
 from infra.local_cloud.amends import amend
 from infra.local_cloud.conditions import standing
 from infra.local_cloud.process import ACCOUNT_OWNER, REGION, LocalCloud
+from infra.local_cloud.vault import LocalVault
 from infra.local_cloud.view import view
 from infra.operate import leftovers
 from infra.operate.account import Account
@@ -57,6 +59,7 @@ class LocalAccount(Account):
         """Templates as the deployer has sent them last."""
         self._led_back: dict[str, list[str]] = {}
         """Why the last change of a stack was taken back."""
+        self.vault = LocalVault(self)
 
     def remember(self, tenant: str) -> datetime:
         """Copy a tenant's tables as they are; the moment to which they can be restored by that."""
@@ -85,6 +88,8 @@ class LocalAccount(Account):
             yield "before-parameter-build.cloudformation.ExecuteChangeSet", self._note_change
             yield "after-call.cloudformation.DescribeStacks", self._describe
             yield "after-call.cloudformation.DescribeStackEvents", self._tell_why
+        if service == "backup":
+            yield from self.vault.answers()
         if service == "dynamodb":
             restore = "dynamodb.RestoreTableToPointInTime"
             yield f"before-parameter-build.{restore}", _note

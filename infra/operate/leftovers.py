@@ -96,6 +96,15 @@ def rests(client: Any, name: str) -> Callable[[], bool]:
     return lambda: client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE"
 
 
+def is_there(account: Account, table: str) -> bool:
+    """Whether a table is made, with its rows where it is restored."""
+    client = account.client("dynamodb")
+    try:
+        return rests(client, table)()
+    except client.exceptions.ResourceNotFoundException:
+        return False
+
+
 def _bucket(account: Account, tenant: str) -> str:
     """The tenant's bucket here: another region may have a tenant of this name, and its bucket."""
     there = {each["Name"] for each in account.client("s3").list_buckets()["Buckets"]}

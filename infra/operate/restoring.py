@@ -3,6 +3,9 @@
 Tables come back one by one and lose their settings, so these are put back and all rows are
 checked against each other before anything leads to them. Until the functions are led there the
 tenant runs on its old tables, and giving up costs nothing. These stay for seven days longer.
+
+Rows come from what the old tables remember of each second, or, where these are gone, from copies
+in the vault.
 """
 
 from __future__ import annotations
@@ -10,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Protocol
 
 from chalicelib.storage.forms import UnknownForm
 from chalicelib.tables.settings import SERVER_KEY, SIGNING_KEYS
-from infra.operate import builds, functions, leftovers, rows, smoke, table_settings
+from infra.operate import builds, copies, functions, leftovers, rows, smoke, table_settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
+from infra.operate.copies import CopySet
+from infra.operate.onboarding import FOUNDER
 from infra.operate.registry import ACTIVE, Entry, Registry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
@@ -33,40 +39,93 @@ SETTINGS = "settings"
 SESSIONS = "tokens"
 """The table with sessions, and with links and nonces that are used once."""
 MAILS = "outbox"
+_KEY_ROWS = [{"name": {"S": name}} for name in (SIGNING_KEYS, SERVER_KEY)]
+
+
+class Source(Protocol):
+    """Where the rows come from."""
+
+    @property
+    def empty(self) -> frozenset[str]:
+        """Tables that are made anew: they came later."""
+        ...
+
+    def begin(self, name: str, target: str, properties: Json, key: str) -> None:
+        """Have a table brought back under another name, and under the tenant's key."""
+        ...
+
+    def require_goes_on(self, target: str, *, is_there: bool) -> bool:
+        """Whether a table that is there is whole; `Failed` where it will not be."""
+        ...
 
 
 def steps(
     account: Account, build: Build, entry: Entry, moment: datetime, *, instead: bool = False
 ) -> list[Step]:
-    back = _Restore(account, build, entry, moment, instead=instead)
-    return [
-        Step("write down what is begun", back.begin),
-        Step(f"restore each table to {moment:%Y-%m-%d %H:%M:%S} UTC", back.restore),
-        Step("put back what restored tables lose: expiry, recovery, protection, tags", back.settle),
-        Step("check all rows against each other", back.check),
-        Step("close all sessions, end all links, and drop the mails that wait", back.close),
-        Step("keep the keys that sign tokens as they are", back.keep_keys),
-        Step("take the new tables into the stack", back.take_in),
-        Step("switch the service off", back.silence),
-        Step("lead the functions to the new tables", back.switch),
-        Step("switch the service on again", back.wake),
-        Step("see that it answers", back.smoke),
-        Step("write down the new epoch", back.end),
-    ]
+    """To a second of the last 35 days, by the tables the tenant runs on."""
+    source = _Past(account, entry, moment)
+    back = _Restore(account, build, entry, source, moment, instead=instead)
+    restore = Step(f"restore each table to {moment:%Y-%m-%d %H:%M:%S} UTC", back.restore)
+    return [*back.to_new_tables(restore), *back.over_to_them(), *back.to_the_end()]
+
+
+def steps_from_vault(
+    account: Account, build: Build, entry: Entry, chosen: CopySet, *, instead: bool = False
+) -> list[Step]:
+    """To the last copies, whether or not the tables are there that they were made of."""
+    source = copies.Restoring(account, chosen)
+    back = _Restore(account, build, entry, source, chosen.last, instead=instead)
+    restore = Step(f"restore each table from the vault: {chosen}", back.restore)
+    publish = Step("publish the keys that the secrets hold", back.publish_keys)
+    return [*back.to_new_tables(restore), *back.over_to_them(), publish, *back.to_the_end()]
 
 
 class _Restore:
     def __init__(
-        self, account: Account, build: Build, entry: Entry, moment: datetime, *, instead: bool
+        self,
+        account: Account,
+        build: Build,
+        entry: Entry,
+        source: Source,
+        moment: datetime,
+        *,
+        instead: bool,
     ) -> None:
         self._account = account
         self._registry = Registry(account)
         self._build = build
         self._entry = entry
-        self._moment = moment
+        self._source = source
         self._instead = instead
         self._work = f"{WORK} {entry.tenant} {moment:%Y-%m-%dT%H:%M:%SZ}"
         self._new = replace(entry, epoch=entry.epoch + 1)
+
+    def to_new_tables(self, restore: Step) -> list[Step]:
+        return [
+            Step("write down what is begun", self.begin),
+            restore,
+            Step(
+                "put back what restored tables lose: expiry, recovery, protection, tags",
+                self.settle,
+            ),
+            Step("check all rows against each other", self.check),
+            Step("close all sessions, end all links, and drop the mails that wait", self.close),
+            Step("keep the keys that sign tokens as they are", self.keep_keys),
+        ]
+
+    def over_to_them(self) -> list[Step]:
+        return [
+            Step("take the new tables into the stack", self.take_in),
+            Step("switch the service off", self.silence),
+            Step("lead the functions to the new tables", self.switch),
+            Step("switch the service on again", self.wake),
+        ]
+
+    def to_the_end(self) -> list[Step]:
+        return [
+            Step("see that it answers", self.smoke),
+            Step("write down the new epoch", self.end),
+        ]
 
     def begin(self) -> None:
         tenant, work = self._entry.tenant, self._work
@@ -77,28 +136,22 @@ class _Restore:
 
     def restore(self) -> str:
         """A table that came since was empty at the moment: there it is made, not restored."""
-        younger = require_reached(self._account, self._entry, self._moment)
-        present = self._present()
+        empty, present = self._source.empty, self._present()
         for name in our_tables():
             if self._named(name, self._new) not in present:
-                self._begin(name, is_younger=name in younger)
+                self._begin(name, is_empty=name in empty)
         self._account.until(self._are_there, 20)
-        made = f", {len(younger)} of them empty: they came later" if younger else ""
+        made = f", {len(empty)} of them empty: they came later" if empty else ""
         return f"{len(our_tables())} tables{made}."
 
-    def _begin(self, name: str, *, is_younger: bool) -> None:
+    def _begin(self, name: str, *, is_empty: bool) -> None:
         resource = self._resources()[table_id(name, self._new.epoch)]
         key = self._stack.outputs()["TenantKeyArn"]
-        if is_younger:
+        if is_empty:
             table_settings.create(self._account, resource, self._entry.tenant, key)
             return
-        self._account.client("dynamodb").restore_table_to_point_in_time(
-            SourceTableName=self._named(name, self._entry),
-            TargetTableName=self._named(name, self._new),
-            RestoreDateTime=self._moment,
-            SSESpecificationOverride=table_settings.encryption(key),
-            OnDemandThroughputOverride=resource["Properties"]["OnDemandThroughput"],
-        )
+        target = self._named(name, self._new)
+        self._source.begin(name, target, resource["Properties"], key)
 
     def settle(self) -> None:
         """From the template, so that a restored table is what a new one would be."""
@@ -144,9 +197,17 @@ class _Restore:
         if self._is_switched():
             return _IN_USE
         old, new = (self._named(SETTINGS, each) for each in (self._entry, self._new))
-        for name in (SIGNING_KEYS, SERVER_KEY):
-            rows.copy(self._account, old, new, {"name": {"S": name}})
+        if old not in self._present():
+            rows.remove(self._account, new, _KEY_ROWS)
+            return "The table that had them is gone. They are published by the secrets, below."
+        for key in _KEY_ROWS:
+            rows.copy(self._account, old, new, key)
         return "As published now."
+
+    def publish_keys(self) -> str:
+        """What is not published yet is, by the private halves: the rows may be gone, or older."""
+        made = functions.call(self._account, self._entry.tenant, FOUNDER, {})
+        return f"The fingerprint of the server's key: {made['fingerprint']}"
 
     def take_in(self) -> str:
         """Import them: a stack never creates what is there."""
@@ -183,12 +244,16 @@ class _Restore:
 
     def end(self) -> str:
         until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=KEPT_DAYS)
+        old = self._named("", self._entry)
+        is_left = any(name.startswith(old) for name in self._present())
         self._registry.end(
             self._entry.tenant,
             self._work,
             epoch=self._new.epoch,
             let_go=f"{until:%Y-%m-%d}",
         )
+        if not is_left:
+            return f"No table of epoch {self._entry.epoch} is left."
         return f"The tables of epoch {self._entry.epoch} stay until {until:%Y-%m-%d} at least."
 
     @property
@@ -215,12 +280,11 @@ class _Restore:
         return {name for _, name in leftovers.tables(self._account, self._entry.tenant)}
 
     def _are_there(self) -> bool:
-        client = self._account.client("dynamodb")
         names = [self._named(name, self._new) for name in our_tables()]
         ready = [
             name
             for name in names
-            if client.describe_table(TableName=name)["Table"]["TableStatus"] == "ACTIVE"
+            if self._source.require_goes_on(name, is_there=leftovers.is_there(self._account, name))
         ]
         print(f"    {len(ready)} of {len(names)} tables are back", flush=True)
         return len(ready) == len(names)
@@ -246,6 +310,31 @@ class _Restore:
                 f"tables of epoch {epoch} (docs/operations.md), and repeat the command.",
             ]
         )
+
+
+class _Past:
+    """What the tables the tenant runs on remember of a second."""
+
+    def __init__(self, account: Account, entry: Entry, moment: datetime) -> None:
+        self._account = account
+        self._entry = entry
+        self._moment = moment
+
+    @property
+    def empty(self) -> frozenset[str]:
+        return require_reached(self._account, self._entry, self._moment)
+
+    def begin(self, name: str, target: str, properties: Json, key: str) -> None:
+        self._account.client("dynamodb").restore_table_to_point_in_time(
+            SourceTableName=f"keyhaven-{self._entry.tenant}-{self._entry.epoch}-{name}",
+            TargetTableName=target,
+            RestoreDateTime=self._moment,
+            SSESpecificationOverride=table_settings.encryption(key),
+            OnDemandThroughputOverride=properties["OnDemandThroughput"],
+        )
+
+    def require_goes_on(self, target: str, *, is_there: bool) -> bool:  # noqa: ARG002
+        return is_there
 
 
 def give_up(account: Account, entry: Entry) -> list[Step]:
@@ -311,6 +400,7 @@ def require_reached(account: Account, entry: Entry, moment: datetime) -> frozens
 
     One that a restore has made holds nothing of before it, and is not taken for one that came.
     """
+    _require_there(account, entry)
     described = {name: _described(account, entry, name) for name in our_tables()}
     younger = {name for name, each in described.items() if each["CreationDateTime"] > moment}
     restored = sorted(name for name in younger if described[name].get("RestoreSummary"))
@@ -325,6 +415,16 @@ def require_reached(account: Account, entry: Entry, moment: datetime) -> frozens
     for name in described.keys() - younger:
         _require_recoverable(account, entry, name, moment)
     return frozenset(younger)
+
+
+def _require_there(account: Account, entry: Entry) -> None:
+    present = {name for epoch, name in leftovers.tables(account, entry.tenant)}
+    wanted = {f"keyhaven-{entry.tenant}-{entry.epoch}-{name}" for name in our_tables()}
+    if gone := sorted(wanted - present):
+        raise Failed(
+            f"These tables are gone, and what they remembered with them: {', '.join(gone)}. Copies "
+            f"are in the vault: `keyhaven infra restore {entry.tenant} --from-vault`."
+        )
 
 
 def _described(account: Account, entry: Entry, name: str) -> Json:

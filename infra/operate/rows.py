@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from infra.operate.account import Account
@@ -21,10 +21,15 @@ def read(account: Account, table: str) -> list[dict[str, Any]]:
 def empty(account: Account, table: str) -> int:
     """Remove all rows; returns how many there were."""
     keys = list(_keys(account, table))
+    remove(account, table, keys)
+    return len(keys)
+
+
+def remove(account: Account, table: str, keys: Sequence[Mapping[str, Any]]) -> None:
+    """Remove the rows of these keys, as far as they are there."""
     for start in range(0, len(keys), _BATCH):
         requests = [{"DeleteRequest": {"Key": key}} for key in keys[start : start + _BATCH]]
         _write(account, {table: requests})
-    return len(keys)
 
 
 def copy(account: Account, source: str, target: str, key: dict[str, Any]) -> None:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from infra.template.elements import NO_VALUE, Json, Resources, arn, either, kept, ref, resource, sub
 from infra.template.roles import allow, policy, trust
 
 VAULT_DAYS = 35
 """How long backups are kept, and locked: nobody can delete them before, not even we."""
+START_HOURS = 8
+"""Within which a copy of each table is begun: copies of one night are no further apart."""
 CHANGEABLE_DAYS = 3
 """After them the lock itself can never be taken back, by nobody, nor the vault be removed."""
+_USES_TO_COPY = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptTo")
+_USES_TO_RESTORE = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptFrom")
 VAULT = "KeyedVault"
 """A vault never changes its key: the one before this, `Vault`, had AWS's own."""
 
@@ -22,17 +28,6 @@ def backups() -> Resources:
             "MinRetentionDays": VAULT_DAYS,
             "ChangeableForDays": CHANGEABLE_DAYS,
         },
-    }
-    role: Json = {
-        "Path": "/keyhaven/",
-        "AssumeRolePolicyDocument": trust("backup.amazonaws.com"),
-        "ManagedPolicyArns": [
-            sub(
-                "arn:${AWS::Partition}:iam::aws:policy/service-role/"
-                "AWSBackupServiceRolePolicyForBackup"
-            )
-        ],
-        "Policies": [policy("copies", (_use_of_key(),))],
     }
     tagged = {
         "ConditionType": "STRINGEQUALS",
@@ -51,16 +46,26 @@ def backups() -> Resources:
     return {
         "VaultKey": kept("KMS::Key", _key()),
         VAULT: kept("Backup::BackupVault", vault),
-        "BackupRole": resource("IAM::Role", role),
+        "BackupRole": _role("Backup", _USES_TO_COPY),
+        "RestoreRole": _role("Restores", _USES_TO_RESTORE),
         "Backups": resource("Backup::BackupPlan", plan),
         "BackedUp": resource("Backup::BackupSelection", selection),
     }
 
 
-def _use_of_key() -> Json:
-    """Without it a job is said to be done, and nothing is copied."""
-    uses = ["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptTo"]
-    return allow(uses, [arn("VaultKey")])
+def _role(of: str, uses: Sequence[str]) -> Json:
+    """What AWS Backup may do, as AWS says it, and its use of the key.
+
+    Without that a job is said to be done, and nothing is copied.
+    """
+    aws_own = f"policy/service-role/AWSBackupServiceRolePolicyFor{of}"
+    properties: Json = {
+        "Path": "/keyhaven/",
+        "AssumeRolePolicyDocument": trust("backup.amazonaws.com"),
+        "ManagedPolicyArns": [sub(f"arn:${{AWS::Partition}}:iam::aws:{aws_own}")],
+        "Policies": [policy("copies", (allow(uses, [arn("VaultKey")]),))],
+    }
+    return resource("IAM::Role", properties)
 
 
 def _nightly() -> Json:
@@ -70,6 +75,7 @@ def _nightly() -> Json:
         "RuleName": "nightly",
         "TargetBackupVault": ref(VAULT),
         "ScheduleExpression": "cron(0 3 * * ? *)",
+        "StartWindowMinutes": START_HOURS * 60,
         "Lifecycle": lifecycle,
         "CopyActions": either("HasOtherVault", [copy], NO_VALUE),
     }

@@ -619,6 +619,10 @@ FAULTS_OF_A_CELL = {
         lambda t: properties(t, "AlarmKey")["KeyPolicy"]["Statement"][1].update(Principal="*"),
         "AlarmKey: * may use it",
     ),
+    "restores by everybody": Fault(
+        lambda t: trusting(t, "RestoreRole").update(Principal={"AWS": "*"}),
+        "RestoreRole may be taken by",
+    ),
     "backups by everybody": Fault(
         lambda t: trusting(t, "BackupRole").update(Principal={"AWS": "*"}),
         "BackupRole may be taken by",

@@ -207,7 +207,8 @@ def test_no_role_is_given_more_than_the_bound_lets_it_do(tier):
 def test_a_tenant_is_told_of_its_platform_what_that_says():
     said = PLATFORM["Outputs"].keys()
     assert {"CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"} <= said
-    assert said & TEMPLATE["Parameters"].keys() == said - {"VaultName", "Domain"}
+    of_the_cell = {"VaultName", "Domain", "RestoreRoleArn"}
+    assert said & TEMPLATE["Parameters"].keys() == said - of_the_cell
 
 
 @pytest.mark.parametrize("tenant_id", ["a", "A1", "1a", "-a", "a" * 32, "a_b", "a\n"])
@@ -229,9 +230,10 @@ def test_copies_of_tables_are_under_a_key_of_the_cell_which_stays():
     assert PLATFORM["Resources"][key]["DeletionPolicy"] == "Retain"
     [plan] = (each["BackupPlan"] for _, each in of_kind(PLATFORM, "Backup::BackupPlan"))
     assert {named(rule["TargetBackupVault"]).pop() for rule in plan["BackupPlanRule"]} == {name}
-    role = PLATFORM["Resources"]["BackupRole"]["Properties"]
-    used = [each for policy in role["Policies"] for each in policy["PolicyDocument"]["Statement"]]
-    assert [named(each["Resource"]) for each in used] == [{key}]
+    for name in ("BackupRole", "RestoreRole"):
+        role = PLATFORM["Resources"][name]["Properties"]
+        used = [each for it in role["Policies"] for each in it["PolicyDocument"]["Statement"]]
+        assert [named(each["Resource"]) for each in used] == [{key}]
 
 
 def test_nobody_reaches_the_code_without_tls():

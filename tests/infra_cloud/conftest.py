@@ -20,6 +20,7 @@ from moto.logs.models import logs_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
+from chalicelib.tables.outbox import Mail
 from infra.bundle.bundle import Bundle
 from infra.operate import builds, cells, onboarding
 from infra.operate.account import Account
@@ -29,10 +30,13 @@ from infra.operate.registry import Entry
 from infra.operate.steps import carry_out
 from infra.template.elements import text
 from infra.template.platform import platform
+from infra.template.tables import our_tables
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, Topics, answering
+from tests.infra_cloud.vault import Vault
 from tests.support.wire.client import Client
+from tests.support.world import make
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -50,6 +54,7 @@ class Cell:
     stacks: CloudFormation
     functions: Functions
     topics: Topics
+    vault: Vault
     address: str
     """Where the tenant answers."""
     pauses: list[float] = field(default_factory=list)
@@ -115,20 +120,40 @@ def address(store) -> Iterator[str]:
 @pytest.fixture
 def cell(address, tmp_path) -> Iterator[Cell]:
     pauses: list[float] = []
-    stacks, functions, topics = CloudFormation(), Functions(), Topics()
+    stacks, functions, topics, vault = CloudFormation(), Functions(), Topics(), Vault()
     os.environ["AWS_DEFAULT_REGION"] = REGION
     with (
         mock_aws(),
         answering("cloudformation", stacks),
         answering("lambda", functions),
         answering("sns", topics),
+        answering("backup", vault),
     ):
         _forget()
         account = Account(REGION, pauses.append, NOW.timestamp)
         build = made_build(tmp_path / "build", b"some code")
-        yield Cell(account, build, stacks, functions, topics, address, pauses)
+        yield Cell(account, build, stacks, functions, topics, vault, address, pauses)
         _forget()
     del os.environ["AWS_DEFAULT_REGION"]
+
+
+@pytest.fixture
+def filled(cell, store, ada, betty) -> Cell:
+    """With a tenant whose tables hold what those of the tests do: Ada shares with Betty."""
+    cell.set_up()
+    for step in [*cell.onboarding(cell.entry())[:5], cell.onboarding(cell.entry())[6]]:
+        step.do()
+    make.resource(ada, {betty: 1})
+    Mail.to("carol@example.com", "AN_register_user").save()
+    fill(cell, store, 1)
+    return cell
+
+
+def fill(cell: Cell, store, epoch: int) -> None:
+    client = cell.client("dynamodb")
+    for name, table in our_tables().items():
+        for row in store.rows(table.stored_as()):
+            client.put_item(TableName=f"keyhaven-acme-{epoch}-{name}", Item=row)
 
 
 def _forget() -> None:

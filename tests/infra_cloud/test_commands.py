@@ -13,6 +13,7 @@ from infra.command_line.entry import infra
 from infra.command_line.tree import INFRA
 from infra.installed import load
 from infra.operate.registry import ACTIVE, Registry
+from infra.template.tables import our_tables
 from tests.support.commands import with_build
 
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
@@ -107,6 +108,29 @@ def test_a_restore_can_be_tried_too(tenant, give):
     shown = give("restore", "acme", "--to", moment.isoformat(), "--dry-run")
 
     assert "check all rows against each other" in shown
+    assert state(tenant) == before
+
+
+def test_a_restore_from_the_vault_says_which_copies_it_takes(tenant, give):
+    before = state(tenant)
+    *others, last = our_tables()
+    for night, names in ((19, [*others, last]), (20, others)):
+        for name in names:
+            moment = datetime(2026, 11, night, 3, tzinfo=UTC)
+            tenant.vault.note(f"keyhaven-acme-1-{name}", moment)
+
+    shown = give("restore", "acme", "--from-vault", "--dry-run")
+
+    assert "tables of epoch 1, made from 2026-11-19 03:00:00 to 03:00:00 UTC." in shown
+    newer = "There is a newer set, which is not whole. That of 2026-11-20 03:00:00 UTC lacks: "
+    assert f"{newer}{last}." in shown
+    assert "Nothing is done." in shown
+    empty = give("restore", "acme", "--from-vault", "--empty", last, "--dry-run")
+    assert "made from 2026-11-20 03:00:00" in empty
+    moment = "2026-11-20T02:00:00Z"
+    assert "made from 2026-11-19 03:00:00" in give(
+        *("restore", "acme", "--from-vault", "--before", moment, "--dry-run")
+    )
     assert state(tenant) == before
 
 
@@ -273,6 +297,9 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("onboard", "blue", *ADMIN, "--mail-sender", "x"), "MailSender cannot be"),
         (("restore", "nobody", "--give-up"), "There is no tenant 'nobody'"),
         (("restore", "acme", "--to", "2020-01-01T00:00:00Z"), "from 35 days to five minutes ago"),
+        (("restore", "acme", "--from-vault"), "holds no whole copy of a table of acme."),
+        (("restore", "acme", "--from-vault", "--empty", "user"), "There is no table user."),
+        (("restore", "acme", "--give-up", "--epoch", "1"), "--epoch: only with --from-vault."),
         (("offboard", "acme", "--destroy"), "Nobody can undo this. If you mean it"),
         (("offboard", "acme", "--destroy", "--sure", "other"), "Nobody can undo this."),
         (("onboard", "blue", *ADMIN, "--domain", "blue.example"), "has no certificate"),
@@ -311,6 +338,8 @@ def test_what_cannot_be_done_is_refused_before_anything_is(tenant, give, words, 
         ("restore", "acme", "--to", "yesterday"),
         ("restore", "acme", "--to", "2026-11-21T08:00:00"),
         ("restore", "acme"),
+        ("restore", "acme", "--from-vault", "--to", "2026-11-21T08:00:00Z"),
+        ("restore", "acme", "--from-vault", "--of-cell", "eu-west-1"),
         ("release", "--watch=-1"),
         ("offboard", "acme"),
     ],

@@ -9,36 +9,20 @@ import boto3
 import pytest
 
 from chalicelib.tables.holdings import Holding
-from chalicelib.tables.outbox import Mail
 from infra.operate import restoring
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
-from tests.infra_cloud.conftest import NOW
+from tests.infra_cloud.conftest import NOW, fill
 from tests.infra_cloud.fakes import LONG_AGO, REGION, made_at
-from tests.support.world import make
 from tests.support.world.releases import beside, newer, rewrite_all
 
 MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)
 
 
 @pytest.fixture
-def tenant(cell, store, ada, betty):
-    """A tenant whose tables hold what those of the tests do: Ada shares with Betty."""
-    cell.set_up()
-    for step in [*cell.onboarding(cell.entry())[:5], cell.onboarding(cell.entry())[6]]:
-        step.do()
-    make.resource(ada, {betty: 1})
-    Mail.to("carol@example.com", "AN_register_user").save()
-    fill(cell, store, 1)
-    return cell
-
-
-def fill(cell, store, epoch):
-    client = cell.client("dynamodb")
-    for name, table in our_tables().items():
-        for row in store.rows(table.stored_as()):
-            client.put_item(TableName=f"keyhaven-acme-{epoch}-{name}", Item=row)
+def tenant(filled):
+    return filled
 
 
 def entry(cell):
@@ -339,6 +323,15 @@ def test_a_moment_before_the_last_restore_is_refused_and_no_table_is_taken_for_a
     with pytest.raises(Failed, match="tables of epoch 2 were restored after that moment"):
         restore(tenant)
     assert [name for name in tenant.tables() if "-acme-3-" in name] == []
+
+
+def test_tables_that_are_gone_are_in_the_vault_alone(tenant):
+    client = tenant.client("dynamodb")
+    client.update_table(TableName="keyhaven-acme-1-users", DeletionProtectionEnabled=False)
+    client.delete_table(TableName="keyhaven-acme-1-users")
+
+    with pytest.raises(Failed, match=r"gone, .*: keyhaven-acme-1-users\..* --from-vault"):
+        restoring.require_reached(tenant.account, entry(tenant), MOMENT)
 
 
 def test_a_moment_before_a_table_can_be_had_back_is_refused(tenant):
