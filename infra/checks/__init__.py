@@ -54,6 +54,7 @@ CHECKS: tuple[Check, ...] = (
     rests.tables_are_those_of_the_code,
     rests.tables_stay,
     rests.all_that_rests_is_encrypted,
+    rests.replicas_are_encrypted,
     rests.logs_are_kept_for_a_time,
     rests.buckets_are_closed,
     rests.objects_can_be_had_back,

@@ -85,6 +85,15 @@ def all_that_rests_is_encrypted(template: Json) -> Iterator[str]:
             yield f"{name} is never rotated."
 
 
+def replicas_are_encrypted(template: Json) -> Iterator[str]:
+    """With the key that is given for them: without one they are under AWS's own."""
+    for name, each in of_kind(template, "SecretsManager::Secret"):
+        replica = {"Region": {"Ref": "OtherRegion"}, "KmsKeyId": {"Ref": "OtherRegionKey"}}
+        nothing = {"Ref": "AWS::NoValue"}
+        if each.get("ReplicaRegions") != {"Fn::If": ["HasOtherRegion", [replica], nothing]}:
+            yield f"{name} has other replicas than those under the key that is given for them."
+
+
 def logs_are_kept_for_a_time(template: Json) -> Iterator[str]:
     for name, each in of_kind(template, "Logs::LogGroup"):
         if each.get("RetentionInDays") != LOG_DAYS:

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from infra.commands import options as given
-from infra.operate import builds, onboarding
+from infra.operate import builds, onboarding, taking_over
 from infra.operate.account import Account
 from infra.operate.onboarding import Administrator
 from infra.operate.registry import Entry
@@ -17,14 +17,22 @@ DETAILS = """\
 Reserves the name, creates the stack, has the keys made inside the account, sees that the tenant
 answers, and prints the address at which the first administrator sets up the account. The private
 keys never leave the account. If it is cut short, give the same command again.
+
+`--keys-from-replicas` makes a tenant of another region in this one: with its keys, which lie here
+as replicas, and nobody is invited. Its rows come by `restore --from-vault --of-cell` afterwards.
 """
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     given.of_tenant(parser)
-    parser.add_argument("--admin", required=True, help="the first administrator's e-mail address")
-    parser.add_argument("--first-name", required=True)
-    parser.add_argument("--last-name", required=True)
+    parser.add_argument("--admin", help="the first administrator's e-mail address")
+    parser.add_argument("--first-name")
+    parser.add_argument("--last-name")
+    parser.add_argument(
+        "--keys-from-replicas",
+        action="store_true",
+        help="a tenant of another region, instead of a new one with an administrator",
+    )
     parser.add_argument(
         *("--tier",),
         choices=sorted(TIERS),
@@ -67,8 +75,10 @@ def run(options: argparse.Namespace) -> None:
         raise Failed("--own-record is of a name: give --domain.")
     if options.removable and not TIERS[options.tier].may_be_removable:
         raise Failed("--removable is of a trial: give --tier trial, or leave it out.")
-    administrator = Administrator(options.admin, options.first_name, options.last_name)
-    onboarding.require_valid(options.tier, _parameters(options, None), administrator)
+    administrator = _administrator(options)
+    onboarding.require_valid(options.tier, _parameters(options, None))
+    if administrator is not None:
+        onboarding.require_somebody(administrator)
     account = given.account(options)
     onboarding.require_short(options.tenant, account.region)
     build = given.build(options)
@@ -77,9 +87,24 @@ def run(options: argparse.Namespace) -> None:
     platform = builds.platform_outputs(account)
     entry = _entry(account, options, platform)
     onboarding.require_fits(account, entry, platform)
-    steps = onboarding.steps(account, build, entry, administrator)
+    if administrator is None:
+        steps = taking_over.steps(account, build, entry)
+    else:
+        steps = onboarding.steps(account, build, entry, administrator)
     again = f"keyhaven infra onboard {options.tenant} …, as before"
     carry_out(steps, again=again, dry_run=options.dry_run)
+
+
+def _administrator(options: argparse.Namespace) -> Administrator | None:
+    """Nobody where the tenant has its own, in the rows that are to come."""
+    said = (options.admin, options.first_name, options.last_name)
+    if options.keys_from_replicas:
+        if any(said):
+            raise Failed("With --keys-from-replicas nobody is invited: leave the names out.")
+        return None
+    if any(each is None for each in said):
+        raise Failed("Give --admin, --first-name and --last-name.")
+    return Administrator(*said)
 
 
 def _entry(account: Account, options: argparse.Namespace, platform: Mapping[str, str]) -> Entry:

@@ -37,27 +37,24 @@ class Administrator:
 
 
 def steps(account: Account, build: Build, entry: Entry, administrator: Administrator) -> list[Step]:
-    new = _Onboarding(account, build, entry, administrator)
+    new = Onboarding(account, build, entry)
     return [
         Step("reserve the name", new.reserve),
         Step("create the stack", new.create),
         Step("tell the functions their address", new.address),
         Step("make the keys, inside the account", new.keys),
         Step("see that it answers", new.smoke),
-        Step("invite the first administrator", new.invite),
+        Step("invite the first administrator", lambda: new.invite(administrator)),
         Step("write down that it is active", new.activate),
     ]
 
 
-class _Onboarding:
-    def __init__(
-        self, account: Account, build: Build, entry: Entry, administrator: Administrator
-    ) -> None:
+class Onboarding:
+    def __init__(self, account: Account, build: Build, entry: Entry) -> None:
         self._account = account
         self._registry = Registry(account)
         self._build = build
         self._entry = entry
-        self._administrator = administrator
         self._work = f"onboard {entry.tenant}"
         self._fingerprint = ""
 
@@ -86,8 +83,7 @@ class _Onboarding:
     def smoke(self) -> str:
         return smoke.require_answers(self._account, self._base_url(), self._fingerprint)
 
-    def invite(self) -> str:
-        who = self._administrator
+    def invite(self, who: Administrator) -> str:
         event = {"administrator": asdict(who)}
         link = functions.call(self._account, self._entry.tenant, FOUNDER, event)
         return f"{who.username} sets up the account here, within ten days:\n    {link['link']}"
@@ -136,12 +132,16 @@ class _Onboarding:
             return self._entry.parameters["BaseUrl"]
         if self._stack.find() is None or self._stack.was_not_made():
             return _NOT_KNOWN_YET
-        return self._stack.outputs()["ApiUrl"]
+        return self._stack.outputs().get("ApiUrl", _NOT_KNOWN_YET)
 
 
-def require_valid(tier: str, parameters: Mapping[str, str], administrator: Administrator) -> None:
-    """Refuse what cannot be in any account; of people the founder would say so too, but last."""
+def require_valid(tier: str, parameters: Mapping[str, str]) -> None:
+    """Refuse what cannot be in any account."""
     settings.require_valid(tenant_parameters(TIERS[tier]), parameters, f"of the tier {tier}")
+
+
+def require_somebody(administrator: Administrator) -> None:
+    """Refuse what the founder would refuse too, but last."""
     try:
         Draft(AdministratorBody, asdict(administrator)).read(INVALID)
     except Invalid as problem:

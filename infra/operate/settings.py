@@ -17,6 +17,10 @@ from infra.template.tiers import TIERS, Tier
 
 LEAST_READING_DAYS = 14
 """Of a tenant whose logs are exported."""
+_TOGETHER = (
+    ("DirectorySubnets", "DirectorySecurityGroup"),
+    ("OtherRegion", "OtherRegionKey"),
+)
 NOT_OURS_TO_SET = frozenset(
     {
         *("TenantId", "CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"),
@@ -40,10 +44,12 @@ def of_tenant(entry: Entry, given: Mapping[str, str]) -> dict[str, str]:
     A name of its own is the address people find it at, unless another is given.
     """
     require_valid(_free(TIERS[entry.tier]), given, f"of the tier {entry.tier}")
-    network = {**entry.parameters, **given}
-    if bool(network.get("DirectorySubnets")) != bool(network.get("DirectorySecurityGroup")):
-        raise Failed("DirectorySubnets and DirectorySecurityGroup go together.")
-    _require_exported_in_time({**entry.parameters, **given})
+    together = {**entry.parameters, **given}
+    for one, other in _TOGETHER:
+        if bool(together.get(one)) != bool(together.get(other)):
+            raise Failed(f"{one} and {other} go together.")
+    _require_elsewhere(entry, together)
+    _require_exported_in_time(together)
     if name := given.get("DomainName"):
         return {"BaseUrl": f"https://{name}", **given}
     if name is not None and entry.parameters.get("DomainName") and "BaseUrl" not in given:
@@ -52,6 +58,17 @@ def of_tenant(entry: Entry, given: Mapping[str, str]) -> dict[str, str]:
             "--set BaseUrl=… (the output ApiUrl of its stack)."
         )
     return dict(given)
+
+
+def _require_elsewhere(entry: Entry, wanted: Mapping[str, str]) -> None:
+    """A replica lies in another region than the secret, under a key of its own region."""
+    region = wanted.get("OtherRegion")
+    if not region:
+        return
+    if region == entry.cell.partition("/")[2]:
+        raise Failed(f"{region} is the tenant's own region, and no other.")
+    if f":kms:{region}:" not in wanted["OtherRegionKey"]:
+        raise Failed(f"OtherRegionKey is no key of {region}: the output CopiesKeyArn there is one.")
 
 
 def _free(tier: Tier) -> Json:

@@ -17,6 +17,8 @@ ZONE = "^(|Z[A-Z0-9]{1,31})$"
 SUBNETS = "^(|subnet-[0-9a-f]{8,17}(,subnet-[0-9a-f]{8,17}){0,15})$"
 DAYS = "^(0|[1-9][0-9]{0,3})$"
 DAYS_OF_EXPORTS = "^([3-9][0-9]|[1-9][0-9]{2,3})$"
+OTHER_REGION = "^(|[a-z]{2}(-[a-z]+)+-[0-9]{1,2})$"
+OTHER_KEY = "^(|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-z0-9-]+)$"
 SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
@@ -103,6 +105,16 @@ def tenant_parameters(tier: Tier) -> Json:
         "SnapStart": _unless_yes(
             "Whether functions that answer requests begin from a snapshot, paid by the hour.",
         ),
+        "OtherRegion": _text(
+            "A region that has replicas of the private keys; goes with OtherRegionKey.",
+            Default="",
+            AllowedPattern=OTHER_REGION,
+        ),
+        "OtherRegionKey": _text(
+            "The key of that region which the replicas are under.",
+            Default="",
+            AllowedPattern=OTHER_KEY,
+        ),
         "CodeBucket": _text("The platform's bucket with the code."),
         "LayerArn": _text("The platform's layer version.", AllowedPattern=ARN),
         "AlarmTopic": _text("The platform's topic of alarms.", AllowedPattern=ARN),
@@ -125,6 +137,7 @@ def tenant_conditions(tier: Tier) -> Json:
         "HasFirewall": is_given("FirewallArn"),
         "HasMailSender": is_given("MailSender"),
         "HasSnapStart": equals("SnapStart", "yes"),
+        "HasOtherRegion": {"Fn::And": [is_given("OtherRegion"), is_given("OtherRegionKey")]},
         "HasDirectoryNetwork": {
             "Fn::And": [is_given("DirectorySubnets"), is_given("DirectorySecurityGroup")]
         },
@@ -155,7 +168,7 @@ def platform_parameters() -> Json:
             AllowedPattern=ZONE,
         ),
         "OtherVault": _text(
-            "A vault in another account, for copies of backups.",
+            "A vault in another account or region, for copies of backups.",
             Default="",
             AllowedPattern=OPTIONAL_ARN,
         ),

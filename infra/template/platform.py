@@ -53,6 +53,7 @@ def _outputs(bundle: Bundle) -> Json:
         "Domain": {"Value": ref("Domain"), "Condition": "HasCertificate"},
         "HostedZone": {"Value": ref("HostedZone"), "Condition": "HasCertificate"},
         "VaultName": {"Value": ref(VAULT)},
+        "CopiesKeyArn": {"Value": arn("VaultKey")},
         "RestoreRoleArn": {"Value": arn("RestoreRole")},
     }
     return values

@@ -144,7 +144,11 @@ def _origin_of(parameter: str) -> Json:
 
 
 def _secrets() -> Resources:
-    """Places for the private keys. Their values are made at onboarding, inside the account."""
+    """Places for the private keys. Their values are made at onboarding, inside the account.
+
+    Another region may have replicas, which Secrets Manager keeps the same.
+    """
+    replica = {"Region": ref("OtherRegion"), "KmsKeyId": ref("OtherRegionKey")}
     return {
         name: kept(
             "SecretsManager::Secret",
@@ -152,6 +156,7 @@ def _secrets() -> Resources:
                 "Name": sub(f"keyhaven/${{TenantId}}/{name}"),
                 "Description": about,
                 "KmsKeyId": arn("TenantKey"),
+                "ReplicaRegions": either("HasOtherRegion", [replica]),
                 "Tags": [{"Key": "tenant", "Value": ref("TenantId")}],
             },
         )

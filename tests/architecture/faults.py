@@ -169,6 +169,10 @@ FAULTS = {
     "key not rotated": Fault(
         lambda t: properties(t, "TenantKey").update(EnableKeyRotation=False), "is never rotated"
     ),
+    "replicas under another key": Fault(
+        lambda t: properties(t, "JwtSecret")["ReplicaRegions"]["Fn::If"][1][0].pop("KmsKeyId"),
+        "JwtSecret has other replicas",
+    ),
     "secret in the environment": Fault(
         lambda t: tell(t, "JWT_SECRET", PRIVATE_KEY, "AuthFunction"), "told JWT_SECRET in clear"
     ),

@@ -207,7 +207,7 @@ def test_no_role_is_given_more_than_the_bound_lets_it_do(tier):
 def test_a_tenant_is_told_of_its_platform_what_that_says():
     said = PLATFORM["Outputs"].keys()
     assert {"CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"} <= said
-    of_the_cell = {"VaultName", "Domain", "RestoreRoleArn"}
+    of_the_cell = {"VaultName", "Domain", "RestoreRoleArn", "CopiesKeyArn"}
     assert said & TEMPLATE["Parameters"].keys() == said - of_the_cell
 
 

@@ -33,12 +33,22 @@ from infra.template.platform import platform
 from infra.template.tables import our_tables
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
-from tests.infra_cloud.fakes import ACCOUNT, REGION, CloudFormation, Functions, Topics, answering
+from tests.infra_cloud.fakes import (
+    ACCOUNT,
+    REGION,
+    CloudFormation,
+    Functions,
+    Promotions,
+    Topics,
+    answering,
+)
 from tests.infra_cloud.vault import Vault
 from tests.support.wire.client import Client
 from tests.support.world import make
 
 HERE = Path(__file__).parent
+ELSEWHERE = "eu-west-1"
+"""Another region, where a tenant was."""
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ADA = Administrator("ada@example.com", "Ada", "Lovelace")
 _BACKENDS: tuple[BackendDict, ...] = (
@@ -128,6 +138,7 @@ def cell(address, tmp_path) -> Iterator[Cell]:
         answering("lambda", functions),
         answering("sns", topics),
         answering("backup", vault),
+        answering("secretsmanager.StopReplicationToReplica", Promotions()),
     ):
         _forget()
         account = Account(REGION, pauses.append, NOW.timestamp)
@@ -157,9 +168,10 @@ def fill(cell: Cell, store, epoch: int) -> None:
 
 
 def _forget() -> None:
-    """Of this region alone: the tables of other tests lie in another."""
+    """Not of all regions: the tables of other tests lie in another."""
     for backends in _BACKENDS:
         backends[ACCOUNT][REGION].reset()
+    secretsmanager_backends[ACCOUNT][ELSEWHERE].reset()
     s3_backends[ACCOUNT]["aws"].reset()
 
 

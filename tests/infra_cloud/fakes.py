@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from copy import deepcopy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -21,6 +21,7 @@ import boto3
 import botocore.handlers
 from botocore.exceptions import ClientError
 from moto.dynamodb.models import dynamodb_backends
+from moto.secretsmanager.models import secretsmanager_backends
 
 from chalicelib.workers import founder
 from infra.template.elements import digest
@@ -116,6 +117,8 @@ class CloudFormation:
             if stack is not None and stack.status != "REVIEW_IN_PROGRESS":
                 raise Refused("AlreadyExistsException", f"{StackName} is {stack.status}")
             stack = self.stacks.setdefault(StackName, Stack(StackName))
+        if ChangeSetType == "IMPORT" and stack is None:
+            stack = self.stacks.setdefault(StackName, Stack(StackName))
         assert stack is not None
         template = _template(given)
         parameters = _with_defaults(template, Parameters)
@@ -129,7 +132,7 @@ class CloudFormation:
             "changes": changes,
             "kind": ChangeSetType,
             "imported": {
-                each["LogicalResourceId"]: each["ResourceIdentifier"]["TableName"]
+                each["LogicalResourceId"]: each["ResourceIdentifier"]
                 for each in given.get("ResourcesToImport", ())
             },
         }
@@ -226,7 +229,7 @@ class CloudFormation:
         for change in made["changes"]:
             name = change["LogicalResourceId"]
             if change["Action"] == "Import":
-                stack.physical[name] = _existing_table(made["imported"][name])
+                stack.physical[name] = _existing(made["imported"][name])
             elif change["Action"] == "Add":
                 if name in self.fails:
                     raise Refused("Failed", f"{name}: {self.fails[name]}")
@@ -394,9 +397,15 @@ def made_at(table: str, moment: datetime, *, recoverable: bool = True) -> None:
         recovery["EarliestRestorableDateTime"] = moment.timestamp()
 
 
-def _existing_table(name: str) -> str:
-    _client("dynamodb").describe_table(TableName=name)
-    return name
+def _existing(identifier: dict[str, str]) -> str:
+    """A table by its name, or a secret by its ARN, that is no replica any more."""
+    if name := identifier.get("TableName"):
+        _client("dynamodb").describe_table(TableName=name)
+        return name
+    told = _client("secretsmanager").describe_secret(SecretId=identifier["Id"])
+    if told.get("PrimaryRegion", REGION) != REGION:
+        raise Refused("Failed", f"{told['Name']}: Operation not permitted on a replica secret.")
+    return told["ARN"]
 
 
 def _make_bucket(properties: dict[str, Any]) -> str:
@@ -510,6 +519,19 @@ class Functions:
 
     def DeleteFunction(self, FunctionName, Qualifier):  # noqa: N802, N803
         self.versions[FunctionName].remove(Qualifier)
+
+
+class Promotions:
+    """What the mock lacks of replicas of secrets: that one becomes a secret of its own."""
+
+    def StopReplicationToReplica(self, SecretId):  # noqa: N802, N803
+        here = secretsmanager_backends[ACCOUNT][REGION].secrets
+        replica = here[SecretId]
+        secret = copy(replica.source)
+        secret.arn, secret.region, secret.replicas = replica.arn, REGION, []
+        dict.pop(here, replica.arn)
+        here[replica.name] = secret
+        return {"ARN": secret.arn}
 
 
 class Topics:

@@ -16,6 +16,12 @@ from infra.operate.registry import ACTIVE, Registry
 from infra.template.tables import our_tables
 from tests.support.commands import with_build
 
+
+def other(region, of_key):
+    key = f"arn:aws:kms:{of_key}:123456789012:key/0a1b-2c3d"
+    return "--set", f"OtherRegion={region}", "--set", f"OtherRegionKey={key}"
+
+
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 
 
@@ -61,6 +67,7 @@ TRIED = [
     ("deploy",),
     ("deploy", "acme", "--set", "Dialect=specification"),
     ("onboard", "blue", *ADMIN),
+    ("onboard", "blue", "--keys-from-replicas"),
     ("release",),
     ("restore", "acme", "--give-up"),
     ("restore", "acme", "--let-go"),
@@ -306,6 +313,17 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("onboard", "blue", *ADMIN, "--removable"), "is of a trial: give --tier trial"),
         (("onboard", "blue", *ADMIN, "--admin", "ada"), "username should be a valid email"),
         (("onboard", "blue", *ADMIN, "--last-name", ""), "last name should not be empty"),
+        (("onboard", "blue"), "Give --admin, --first-name and --last-name."),
+        (("onboard", "blue", *ADMIN, "--keys-from-replicas"), "nobody is invited"),
+        (("deploy", "acme", "--set", "OtherRegion=eu-west-1"), "OtherRegionKey go together"),
+        (
+            ("deploy", "acme", *other("eu-central-1", "eu-central-1")),
+            "eu-central-1 is the tenant's own region",
+        ),
+        (
+            ("deploy", "acme", *other("eu-west-1", "eu-central-1")),
+            "OtherRegionKey is no key of eu-west-1",
+        ),
         (("onboard", "blue", *ADMIN, "--own-record"), "--own-record is of a name"),
         (("deploy", "acme", "--set", "ReadingDays=1", "--set", "ReadingDays=2"), "more than once"),
         (("deploy", "acme", "--set", "LogExport=on"), "LogExport is 'on'"),

@@ -29,11 +29,11 @@ class Vault:
     fails: dict[str, str] = field(default_factory=dict)
     """By the name of a table to be made: why it cannot be."""
 
-    def copy(self, table: str, moment: datetime) -> None:
+    def copy(self, table: str, moment: datetime, **further: str) -> None:
         """Copy a table as it is now, and say that it was at a moment."""
         client = boto3.client("dynamodb", REGION)
         made = client.create_backup(TableName=table, BackupName="nightly")
-        self.note(table, moment, arn=made["BackupDetails"]["BackupArn"])
+        self.note(table, moment, arn=made["BackupDetails"]["BackupArn"], **further)
 
     def note(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -326,3 +328,27 @@ def test_it_serves_from_any_folder_with_options_instead_of_an_environment(tmp_pa
 
     assert "Dialect: clients." in said
     assert (tmp_path / "kept" / "tables.db").exists()
+
+
+PLAIN = re.compile(r"keyhaven infra ([a-z][^`#\n)|;]*)")
+"""A command as a page has it, without what stands for anything."""
+
+
+def commands_of(page):
+    for line in PLAIN.findall((ROOT / "docs" / page).read_text()):
+        if not re.search("…|NAME|TENANT|FOLDER", line):
+            yield shlex.split(re.sub("<[^>]+>", "2026-11-20", _named(line)))
+
+
+def _named(line):
+    return line.replace("<account>", "123456789012").partition(" > ")[0].rstrip().rstrip("\\")
+
+
+@pytest.mark.parametrize("page", ["operations.md", "deploying.md"])
+def test_each_command_that_a_page_gives_is_one(page):
+    given = list(commands_of(page))
+    assert len(given) > 10
+
+    for name, *words in given:
+        place = EVERY_COMMAND[f"keyhaven infra {name}"]
+        parser(name, load(place.module)).read(words)

@@ -1,0 +1,93 @@
+"""A tenant of a region that is gone, made in another one: with its private keys, and without rows.
+
+Those come from the vault, by a restore. The keys lie here as replicas of two secrets. They become
+secrets of their own, and the stack begins with them: one that exists is imported, never created.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from infra.operate import builds
+from infra.operate.account import Account
+from infra.operate.builds import Build
+from infra.operate.onboarding import Onboarding
+from infra.operate.registry import Entry
+from infra.operate.steps import Failed, Step
+from infra.template.elements import Json
+from infra.template.stores import SECRETS
+
+_SET_LATER = ("KmsKeyId", "ReplicaRegions")
+"""Properties that name what the stack does not have before it has the secrets."""
+
+
+def steps(account: Account, build: Build, entry: Entry) -> list[Step]:
+    new = _TakingOver(account, build, entry)
+    return [
+        Step("reserve the name", new.reserve),
+        Step("begin the stack with the replicas of the private keys", new.take_over),
+        Step("create all else of the stack", new.create),
+        Step("tell the functions their address", new.address),
+        Step("publish the keys", new.keys),
+        Step("see that it answers", new.smoke),
+        Step("write down that it is active", new.activate),
+    ]
+
+
+class _TakingOver(Onboarding):
+    def take_over(self) -> str:
+        if self._stack.find() is not None:
+            return "It has begun."
+        places = {name: self._place(name) for name in SECRETS}
+        parameters = self._parameters()
+        whole = builds.template_of(self._entry, self._build, parameters)
+        imported = [
+            {
+                "ResourceType": "AWS::SecretsManager::Secret",
+                "LogicalResourceId": name,
+                "ResourceIdentifier": {"Id": place},
+            }
+            for name, place in places.items()
+        ]
+        bucket = builds.platform_outputs(self._account)["CodeBucket"]
+        changes = self._stack.changes(
+            _of_secrets(whole), parameters, bucket=bucket, imported=imported
+        )
+        if changes is not None:
+            self._stack.apply(changes)
+        return f"{len(places)} secrets."
+
+    def create(self) -> str:
+        """Nothing is removed for another try, as at an onboarding: the keys are the only ones."""
+        return self._change(self._parameters())
+
+    def _place(self, name: str) -> str:
+        """Where a secret lies, once it is one of its own."""
+        said = f"keyhaven/{self._entry.tenant}/{name}"
+        try:
+            secret = self._secrets.describe_secret(SecretId=said)
+        except self._secrets.exceptions.ResourceNotFoundException:
+            secret = {}
+        if not secret.get("VersionIdsToStages") or "DeletedDate" in secret:
+            raise Failed(f"There is no replica of {said} in {self._account.region}, with a value.")
+        if secret.get("PrimaryRegion", self._account.region) != self._account.region:
+            self._secrets.stop_replication_to_replica(SecretId=said)
+        return str(secret["ARN"])
+
+    @property
+    def _secrets(self) -> Any:
+        return self._account.client("secretsmanager")
+
+
+def _of_secrets(template: Json) -> Json:
+    resources = {}
+    for name in SECRETS:
+        secret = template["Resources"][name]
+        properties = {
+            each: value for each, value in secret["Properties"].items() if each not in _SET_LATER
+        }
+        resources[name] = {**secret, "Properties": properties}
+    return {
+        **{name: value for name, value in template.items() if name != "Outputs"},
+        "Resources": resources,
+    }

@@ -1,0 +1,162 @@
+"""A tenant of a region that is gone, made anew in this one: by replicas, then by copies."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import boto3
+import pytest
+
+from infra.operate import copies, restoring, rows, taking_over
+from infra.operate.copies import Wanted
+from infra.operate.registry import ACTIVE, Registry
+from infra.operate.steps import Failed, carry_out
+from infra.template.stores import SECRETS
+from infra.template.tables import our_tables
+from integrity.invariants import violations
+from tests.infra_cloud.conftest import ELSEWHERE, fill
+from tests.infra_cloud.fakes import ACCOUNT, REGION
+
+NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
+
+
+@pytest.fixture
+def cell_with_replicas(cell):
+    """In this region; the secrets of the other one are replicated to it."""
+    cell.set_up()
+    there = boto3.client("secretsmanager", ELSEWHERE)
+    for name in SECRETS:
+        there.create_secret(
+            Name=f"keyhaven/acme/{name}",
+            SecretString=f"the private key {name}",
+            AddReplicaRegions=[{"Region": REGION}],
+        )
+    return cell
+
+
+def steps(cell):
+    return taking_over.steps(cell.account, cell.build, cell.entry())
+
+
+def take_over(cell):
+    carry_out(steps(cell), again="keyhaven infra onboard acme --keys-from-replicas …")
+
+
+def entry(cell):
+    return Registry(cell.account).fetch("acme")
+
+
+def secret(cell, name):
+    return cell.client("secretsmanager").describe_secret(SecretId=f"keyhaven/acme/{name}")
+
+
+def value(cell, name):
+    client = cell.client("secretsmanager")
+    return client.get_secret_value(SecretId=f"keyhaven/acme/{name}")["SecretString"]
+
+
+def require_taken_over(cell):
+    assert (entry(cell).state, entry(cell).work) == (ACTIVE, "")
+    held = cell.stacks.stacks["keyhaven-acme"].physical
+    for name in SECRETS:
+        assert held[name] == secret(cell, name)["ARN"]
+        assert secret(cell, name).get("PrimaryRegion", REGION) == REGION
+        assert value(cell, name) == f"the private key {name}"
+    assert len([name for name in cell.tables() if "-acme-1-" in name]) == len(our_tables())
+
+
+def test_the_replicas_become_the_secrets_of_the_stack(cell_with_replicas):
+    take_over(cell_with_replicas)
+
+    require_taken_over(cell_with_replicas)
+    resources = cell_with_replicas.stacks.stacks["keyhaven-acme"].template["Resources"]
+    for name in SECRETS:
+        assert resources[name]["Properties"]["KmsKeyId"] == {"Fn::GetAtt": ["TenantKey", "Arn"]}
+
+
+def test_nobody_is_invited(cell_with_replicas):
+    take_over(cell_with_replicas)
+
+    assert cell_with_replicas.functions.called == [{}]
+
+
+@pytest.mark.parametrize("last", range(7))
+def test_one_that_was_cut_short_goes_on(cell_with_replicas, last):
+    assert len(steps(cell_with_replicas)) == 7
+    for step in steps(cell_with_replicas)[: last + 1]:
+        step.do()
+
+    if last < 6:
+        take_over(cell_with_replicas)
+
+    require_taken_over(cell_with_replicas)
+
+
+def test_one_that_was_cut_short_between_two_secrets_goes_on(cell_with_replicas):
+    first, _ = SECRETS
+    cell_with_replicas.client("secretsmanager").stop_replication_to_replica(
+        SecretId=f"keyhaven/acme/{first}"
+    )
+
+    take_over(cell_with_replicas)
+
+    require_taken_over(cell_with_replicas)
+
+
+def test_a_stack_that_cannot_be_made_takes_no_key_along(cell_with_replicas):
+    cell_with_replicas.stacks.fails["Objects"] = "The name of the bucket is taken."
+    with pytest.raises(Failed, match="The name of the bucket is taken"):
+        take_over(cell_with_replicas)
+    assert value(cell_with_replicas, "JwtSecret") == "the private key JwtSecret"
+
+    cell_with_replicas.stacks.fails.clear()
+    take_over(cell_with_replicas)
+
+    require_taken_over(cell_with_replicas)
+
+
+def test_without_replicas_nothing_is_made(cell):
+    cell.set_up()
+
+    with pytest.raises(Failed, match="no replica of keyhaven/acme/OpenpgpSecret in eu-central-1"):
+        take_over(cell)
+
+    assert list(cell.stacks.stacks) == ["keyhaven"]
+    assert cell.functions.called == []
+
+
+def test_without_a_value_no_new_key_is_made(cell):
+    """Clients know the server by the old one."""
+    cell.set_up()
+    for name in SECRETS:
+        cell.client("secretsmanager").create_secret(Name=f"keyhaven/acme/{name}")
+
+    with pytest.raises(Failed, match=r"no replica of .* with a value"):
+        take_over(cell)
+    assert cell.functions.called == []
+
+
+def test_a_name_that_is_taken_here_is_refused(cell_with_replicas):
+    take_over(cell_with_replicas)
+
+    with pytest.raises(Failed, match="The name 'acme' is taken"):
+        take_over(cell_with_replicas)
+
+
+def test_the_rows_come_by_the_copies_of_the_other_cell(cell_with_replicas, store, ada):
+    cell = cell_with_replicas
+    take_over(cell)
+    there = f"{ACCOUNT}/{ELSEWHERE}"
+    names = {name: f"keyhaven-acme-1-{name}" for name in our_tables()}
+    fill(cell, store, 1)
+    for name in names.values():
+        cell.vault.copy(name, NIGHT, of_cell=there)
+        rows.empty(cell.account, name)
+
+    chosen = copies.find(cell.account, entry(cell), Wanted(of_cell=there))
+    carry_out(restoring.steps_from_vault(cell.account, cell.build, entry(cell), chosen), again="")
+
+    restored = {name: rows.read(cell.account, f"keyhaven-acme-2-{name}") for name in names}
+    assert ada.id in {row["id"]["S"] for row in restored["users"]}
+    assert violations(restored) == []
+    assert (entry(cell).epoch, entry(cell).work) == (2, "")
