@@ -120,7 +120,7 @@ def test_a_process_may_die_at_any_moment(
     """FT01, FT02, FT03"""
     trial = Trial(store, time, REQUESTS[name](tenant, name))
     assert trial.repeated == REPEATED.get(name, trial.once.status)
-    endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, fewer(3, 1)))
+    endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, fewer(6, 1)))
 
 
 # Large changes

@@ -200,7 +200,7 @@ def test_what_another_has_written_since_is_logged(store, ada, betty):
 FORGETFUL = """
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
-from chalicelib.services.items import resources
+from chalicelib.services.items.resources import resources
 from chalicelib.storage import reading
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed, log_held
 from chalicelib.tables.holdings import Holding
