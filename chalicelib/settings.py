@@ -71,6 +71,8 @@ class Settings:
     """The address mails come from; where there is none, none leave."""
     probes: tuple[Probe, ...]
     """What the prober asks before a release."""
+    traces: bool
+    """Whether the log has the spans of each request."""
     function_name: str | None
     """What Lambda calls the function this process runs for; on one machine there is none."""
 
@@ -106,6 +108,7 @@ class Settings:
             support_address=env.get("SUPPORT_ADDRESS", ""),
             mail_sender=env.get("MAIL_SENDER", ""),
             probes=tuple(Probe(*each.split()) for each in env.get("PROBES", "").split(";") if each),
+            traces=env.get("TRACES", "no") == "yes",
             function_name=env.get("AWS_LAMBDA_FUNCTION_NAME") or None,
         )
 

@@ -10,7 +10,8 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from chalicelib.domain import metrics
 from chalicelib.domain.actor import Actor
@@ -22,6 +23,9 @@ FIELDS = frozenset(
     {"event", "action", "actor", "object", "result", "status", "duration_ms", "request_id"}
     | {"source", "step", "reads", "writes", "template"}
 )
+
+SPANS = "spans"
+"""The event of a line that holds what a collector of traces is sent."""
 
 NOTHING_COUNTED: Mapping[Metric, int] = {}
 ONE_ACCIDENT: Mapping[Metric, int] = {Metric.ACCIDENTS: 1}
@@ -76,6 +80,12 @@ def write(
     told = {name: value for name, value in fields.items() if value is not None}
     line = {"time": timestamp(), "event": event, **told, **metrics.members(counted)}
     _log.info("%s", json.dumps(line))
+
+
+def traced(spans: Sequence[Mapping[str, Any]]) -> None:
+    """Write the spans of a request, which are made of a list as fixed as that of fields."""
+    line = {"time": timestamp(), "event": SPANS, "spans": spans}
+    _log.info("%s", json.dumps(line, separators=(",", ":")))
 
 
 def succeeded(event: str, actor: Actor, subject: str, **further: str) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 _source: Callable[[], datetime] = lambda: datetime.now(UTC)  # noqa: E731
 
 
@@ -16,6 +17,11 @@ def now() -> datetime:
 def timestamp() -> int:
     """Seconds since 1970: what tokens and expiries count in."""
     return int(_source().timestamp())
+
+
+def nanoseconds() -> int:
+    """Nanoseconds since 1970, as fine as the clock is."""
+    return (_source() - _BEGINNING) // timedelta(microseconds=1) * 1000
 
 
 def set_source(source: Callable[[], datetime]) -> Callable[[], datetime]:

@@ -45,6 +45,9 @@ from chalicelib.web.reply import Bare, Reply, led
 from chalicelib.web.request import SUFFIX, Request
 from chalicelib.web.route import Route
 
+if settings.traces:  # else a function begins without it
+    from chalicelib.web import tracing
+
 GPGAUTH_HEADERS = {
     "X-GPGAuth-Version": "1.3.0",
     "X-GPGAuth-Login-URL": "/auth/login",
@@ -72,9 +75,18 @@ def answer(route: Route, request: Request, parameters: Mapping[str, str]) -> Ans
         return answer(route.page, request, {})
     if request.is_json_wanted and route.is_page:
         return unknown(request)
-    started = time.perf_counter()
     context = _context(request, parameters)
     caller = Caller(new_id(), request.source, route.action, context, request.agent)
+    work = partial(_answered, route, request, parameters, caller)
+    if settings.traces:
+        return tracing.answer(route, request, caller, work)
+    return work()
+
+
+def _answered(
+    route: Route, request: Request, parameters: Mapping[str, str], caller: Caller
+) -> Answer:
+    started = time.perf_counter()
     call = Call(caller.request_id, request.target, route.action)
     exchange = _Exchange(route, request, parameters, caller)
     with deadline.within(deadline.REQUEST):

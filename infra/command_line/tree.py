@@ -37,6 +37,7 @@ _OF_INFRA = {
     "rotate": "change the key that signs a tenant's access tokens",
     "break-glass": "have another administrator, where none can sign in any more",
     "export-logs": "write who did what, for auditors: a line of JSON for each event",
+    "export-traces": "send how requests went to a collector of OpenTelemetry",
     "hold": "let no function of a tenant run, in an emergency",
     "wake": "let the functions of a tenant run again",
     "offboard": "export a tenant and switch it off; after thirty days remove its data",

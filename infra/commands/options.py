@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Iterable
 from contextlib import suppress
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from infra.installed import ROOT
@@ -78,6 +78,17 @@ def day(text: str) -> date:
         if parts is not None:
             return date(*map(int, parts.groups()))
     raise argparse.ArgumentTypeError(f"{text!r} is no day; one is given as 2026-11-30")
+
+
+def moment(text: str) -> datetime:
+    """A second, with its zone said: whoever gives it may sit in another one."""
+    try:
+        read = datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"no moment: {text}") from None
+    if read.tzinfo is None:
+        raise argparse.ArgumentTypeError("a moment ends with its zone, as in 2026-11-21T08:00:00Z")
+    return read.astimezone(UTC).replace(microsecond=0)
 
 
 def account(options: argparse.Namespace) -> Account:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from datetime import UTC, datetime
 from pathlib import Path
 
 from infra.commands import options as given
@@ -35,7 +34,7 @@ _OF_VAULT = {
 def arguments(parser: argparse.ArgumentParser) -> None:
     given.of_tenant(parser)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--to", type=moment, metavar="MOMENT", help="2026-11-21T08:00:00Z")
+    what.add_argument("--to", type=given.moment, metavar="MOMENT", help="2026-11-21T08:00:00Z")
     what.add_argument(
         "--from-vault", action="store_true", help="to the newest copies in the cell's vault"
     )
@@ -50,7 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def _of_vault(parser: argparse.ArgumentParser) -> None:
     of_vault = parser.add_argument_group("with --from-vault")
     of_vault.add_argument(
-        "--before", type=moment, metavar="MOMENT", help="the newest copies of until then"
+        "--before", type=given.moment, metavar="MOMENT", help="the newest copies of until then"
     )
     of_vault.add_argument(
         *("--of-cell",),
@@ -79,17 +78,6 @@ def cell(text: str) -> str:
             "a cell is an account and a region, as in 123456789012/eu-central-1"
         )
     return text
-
-
-def moment(text: str) -> datetime:
-    """A second, with its zone said: whoever restores may sit in another one."""
-    try:
-        read = datetime.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"no moment: {text}") from None
-    if read.tzinfo is None:
-        raise argparse.ArgumentTypeError("a moment ends with its zone, as in 2026-11-21T08:00:00Z")
-    return read.astimezone(UTC).replace(microsecond=0)
 
 
 def run(options: argparse.Namespace) -> None:

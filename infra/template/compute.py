@@ -124,7 +124,7 @@ def environment(which: Function, epoch: int) -> Json:
         "SUPPORT_ADDRESS": ref("SupportAddress"),
         "MAIL_SENDER": ref("MailSender"),
         "TABLE_PREFIX": sub(prefix(epoch)),
-        **({"ENDPOINT_GROUP": group.name} if which.is_served else {}),
+        **({"ENDPOINT_GROUP": group.name, "TRACES": ref("Traces")} if which.is_served else {}),
         **({"READING_DAYS": ref("ReadingDays")} if group.keeps_readings else {}),
         **(
             {"LOG_EXPORT": ref("LogExport"), "EXPORT_BUCKET": ref("Objects")}

@@ -23,7 +23,7 @@ SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
     *("DirectorySubnets", "DirectorySecurityGroup", "ReadingDays", "LogExport"),
-    "SnapStart",
+    *("SnapStart", "Traces"),
 )
 """A change of these makes a new version of each function."""
 
@@ -104,6 +104,9 @@ def tenant_parameters(tier: Tier) -> Json:
         ),
         "SnapStart": _unless_yes(
             "Whether functions that answer requests begin from a snapshot, paid by the hour.",
+        ),
+        "Traces": _unless_yes(
+            "Whether the logs have the spans of each request, for a collector of traces.",
         ),
         "OtherRegion": _text(
             "A region that has replicas of the private keys; goes with OtherRegionKey.",

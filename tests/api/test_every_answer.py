@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+from dataclasses import replace
 
 import pytest
 
 from app import app
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
+from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
+from chalicelib.storage.connection import connection
+from chalicelib.web import dispatch, tracing
 from chalicelib.web.envelope import SECURITY_HEADERS
 from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context
@@ -187,6 +192,24 @@ def test_a_request_leaves_one_line_in_the_log(ada, things, route, caplog):
     assert [line["action"] for line in requests] == [route.action]
     assert "authorization" not in caplog.text
     assert ada.client.token not in caplog.text
+
+
+@over()
+def test_spans_of_a_request_name_nobody_and_nothing(ada, things, route, caplog, monkeypatch):
+    """They leave for a collector that may be somebody else's."""
+    caplog.set_level(logging.INFO)
+    monkeypatch.setattr(dispatch, "settings", replace(settings, traces=True))
+    monkeypatch.setattr(dispatch, "tracing", tracing, raising=False)
+    monkeypatch.setattr(connection, "hooks", list(connection.hooks))
+    path = path_of(route, things)
+    answer = ask(route, path, ada.client)
+    lines = [json.loads(record.message) for record in caplog.records if record.name == "keyhaven"]
+    [spans] = [line["spans"] for line in lines if line["event"] == "spans"]
+    request_id = answer.header["id"] if answer.content[:10] == b'{"header":' else ""
+    shown = json.dumps(spans).replace(request_id or "-", "")
+    sent = {each for each in re.split("[/?&=.]", path) if find_uuid(each)}
+    for each in (*sent, ada.id, ada.client.token):
+        assert str(each) not in shown
 
 
 @pytest.mark.parametrize("path", ["/users.json", "/nothing.json"])
