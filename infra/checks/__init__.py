@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from infra.checks import (
     alarms,
+    deployers,
     firewall,
     functions,
     gateway,
@@ -73,6 +74,7 @@ CHECKS: tuple[Check, ...] = (
     trust.roles_are_taken_by_one_service,
     trust.keys_are_ruled_by_the_account,
     trust.buckets_are_reached_by_tls,
+    deployers.kinds_are_reviewed,
     quotas.exceeded,
     shapes.unreviewed,
 )
@@ -87,6 +89,12 @@ OF_A_CELL: tuple[Check, ...] = (
     trust.roles_are_taken_by_one_service,
     trust.keys_are_ruled_by_the_account,
     trust.buckets_are_reached_by_tls,
+    deployers.roles_are_made_with_the_bound,
+    deployers.roles_are_handed_to_services,
+    deployers.stacks_are_written_by_the_role,
+    deployers.secrets_stay_unread,
+    deployers.deployers_are_users,
+    deployers.policies_fit,
     firewall.rules_refuse,
     firewall.requests_stay_unseen,
     shapes.unreviewed,

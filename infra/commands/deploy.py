@@ -18,6 +18,14 @@ Without a TENANT: creates or updates what the cell's tenants share, and uploads 
 layer of the build. That comes before everything else of a build. With a TENANT: brings the build,
 or other settings of its, to this tenant alone.
 """
+_OF_CELL = {
+    "AlarmAddress": "--alarm-address",
+    "Domain": "--domain",
+    "HostedZone": "--zone",
+    "OtherVault": "--other-vault",
+    "Deployers": "--deployers",
+}
+"""Options that are parameters of the cell's stack."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +34,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--domain", help="of the cell: the domain of its tenants' names")
     parser.add_argument("--zone", help="of the cell: the hosted zone of that domain")
     parser.add_argument("--other-vault", help="of the cell: the vault for copies of backups")
+    parser.add_argument(
+        "--deployers", help="of the cell: accounts and users that may run tenants, with commas"
+    )
     parser.add_argument(
         *("--set",),
         action="append",
@@ -72,10 +83,8 @@ def _told(account: Account, build: Build, wanted: Mapping[str, str]) -> str:
 
 def _cell_values(options: argparse.Namespace) -> dict[str, str]:
     values = {
-        "AlarmAddress": options.alarm_address,
-        "Domain": options.domain,
-        "HostedZone": options.zone,
-        "OtherVault": options.other_vault,
+        name: getattr(options, option.removeprefix("--").replace("-", "_"))
+        for name, option in _OF_CELL.items()
     }
     return {name: value for name, value in values.items() if value is not None}
 
@@ -102,7 +111,7 @@ def _of_tenant(
 def _of_any_tenant(options: argparse.Namespace) -> dict[str, str]:
     """What is given, checked as far as nobody need be asked."""
     if _cell_values(options):
-        raise Failed("--alarm-address, --domain, --zone and --other-vault are of a cell.")
+        raise Failed(f"{', '.join(_OF_CELL.values())} are of a cell.")
     wanted = given.settings(options.set)
     settings.require_possible(wanted)
     return wanted

@@ -67,7 +67,7 @@ def read(folder: Path) -> Build:
 
 
 def stack_of(account: Account, tenant_id: str) -> Stack:
-    return Stack(account, f"{PLATFORM}-{tenant_id}")
+    return Stack(account, f"{PLATFORM}-{tenant_id}", PLATFORM)
 
 
 def platform_outputs(account: Account) -> dict[str, str]:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from boto3.exceptions import S3UploadFailedError
 from botocore.exceptions import ClientError
 
 from infra.operate import builds
 from infra.operate.account import Account
 from infra.operate.builds import PLATFORM, Build
 from infra.operate.stack import Stack
-from infra.operate.steps import Step
+from infra.operate.steps import Failed, Step
 from infra.template.backups import CHANGEABLE_DAYS
+from infra.template.elements import Json
 from infra.template.platform import platform
 
 PENDING = "PendingConfirmation"
 """What SNS calls a subscription that nobody has confirmed."""
+_DENIED = ("AccessDenied", "AccessDeniedException", "403")
 
 
 def steps(account: Account, build: Build, given: Mapping[str, str]) -> list[Step]:
@@ -51,7 +55,8 @@ class _Cell:
         for key in sent:
             path = self._build.archives[key]
             print(f"    {key}: {path.stat().st_size:,} bytes", flush=True)
-            self._s3.upload_file(str(path), bucket, key)
+            with _by_who_may():
+                self._s3.upload_file(str(path), bucket, key)
         return f"{len(sent)} sent, {len(self._build.archives) - len(sent)} were there."
 
     def update(self) -> str:
@@ -86,11 +91,19 @@ class _Cell:
         template = platform(self._build.bundle)
         if self._stack.find() is not None:
             builds.require_kept(self._stack, template)
-        changes = self._stack.changes(template, parameters)
+        if self._is_already(template, parameters):
+            return "Nothing is to be changed."
+        with _by_who_may():
+            changes = self._stack.changes(template, parameters)
         if changes is None:
             return "Nothing is to be changed."
         self._stack.apply(changes)
         return f"{len(changes.changes)} changed."
+
+    def _is_already(self, template: Json, parameters: Mapping[str, str]) -> bool:
+        """Known without a change set, which those who bring builds to tenants may not make."""
+        is_so = self._stack.rests() and self._stack.parameters() == parameters
+        return is_so and self._stack.template() == template
 
     def _has(self, bucket: str, key: str) -> bool:
         try:
@@ -104,3 +117,17 @@ class _Cell:
     @property
     def _s3(self) -> Any:
         return self._account.client("s3")
+
+
+@contextmanager
+def _by_who_may() -> Iterator[None]:
+    """CI and deployers bring builds to tenants, and may not change what tenants share."""
+    try:
+        yield
+    except (ClientError, S3UploadFailedError) as error:
+        if not any(f"({code})" in str(error) for code in _DENIED):
+            raise
+        raise Failed(
+            "This build has another layer, or changes what the tenants share, and you may not: "
+            "an administrator of the account gives `keyhaven infra deploy` first."
+        ) from error

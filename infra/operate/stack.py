@@ -9,14 +9,14 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from infra.checks.deployers import LARGEST_INLINE
 from infra.checks.replacements import KINDS
 from infra.operate.account import Account
 from infra.operate.steps import Failed
-from infra.template.elements import Json, digest, text
+from infra.template.elements import Json, compact, digest
+from infra.template.tenants_role import ROLE
 
 CREATE, UPDATE, IMPORT = "CREATE", "UPDATE", "IMPORT"
-LARGEST_INLINE = 51_200
-"""Bytes of a template that may be sent by itself; a larger one lies in a bucket."""
 _GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _NEVER_WAS = frozenset({"REVIEW_IN_PROGRESS"})
 _NOT_MADE = frozenset({"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"})
@@ -54,6 +54,8 @@ class ChangeSet:
 class Stack:
     account: Account
     name: str
+    cell: str = ""
+    """The stack whose output is the role that CloudFormation takes for this one, if it has one."""
 
     def find(self) -> Json | None:
         """The stack as CloudFormation describes it, if there is one."""
@@ -128,6 +130,7 @@ class Stack:
                 for name, value in sorted(parameters.items())
             ],
             Tags=_TAGS,
+            **self._role(),
             **self._sent(template, bucket),
             **({"ResourcesToImport": to_import} if to_import else {}),
         )["Id"]
@@ -148,7 +151,7 @@ class Stack:
         further = {} if changes.kind == IMPORT else {"RetainExceptOnCreate": True}
         self._client.execute_change_set(StackName=self.name, ChangeSetName=changes.id, **further)
         failures = self._follow(seen, len(changes.changes))
-        if self.status() not in _GOOD:
+        if not self.rests():
             raise Failed("\n".join([f"The stack {self.name} is {self.status()}:", *failures]))
         self._protect(is_on=True)
 
@@ -156,7 +159,7 @@ class Stack:
         """Forget changes that are not carried out, and the empty stack they were to make."""
         self._client.delete_change_set(StackName=self.name, ChangeSetName=change_set)
         if kind == CREATE:
-            self._client.delete_stack(StackName=self.name)
+            self._client.delete_stack(StackName=self.name, **self._role())
 
     def delete(self) -> None:
         """Delete the stack; what is kept by its template stays in the account."""
@@ -166,10 +169,14 @@ class Stack:
         if found.get("EnableTerminationProtection"):
             self._protect(is_on=False)
         stack_id = self.find_id()
-        self._client.delete_stack(StackName=self.name)
+        self._client.delete_stack(StackName=self.name, **self._role())
         self.account.until(lambda: not self.status().endswith("_IN_PROGRESS"))
         if self.find() is not None:
             raise Failed(f"The stack {self.name} ({stack_id}) is {self.status()}.")
+
+    def rests(self) -> bool:
+        """Whether its last change came to a good end."""
+        return self.status() in _GOOD
 
     def find_id(self) -> str:
         found = self.find()
@@ -185,8 +192,13 @@ class Stack:
     def _client(self) -> Any:
         return self.account.client("cloudformation")
 
+    def _role(self) -> Json:
+        """Nothing where there is no role: then it is done with the rights of who asks."""
+        outputs = Stack(self.account, self.cell).outputs() if self.cell else {}
+        return {"RoleARN": outputs[ROLE]} if ROLE in outputs else {}
+
     def _sent(self, template: Json, bucket: str | None) -> Json:
-        body = text(template)
+        body = compact(template)
         if len(body.encode()) <= LARGEST_INLINE:
             return {"TemplateBody": body}
         if bucket is None:

@@ -19,6 +19,9 @@ DAYS = "^(0|[1-9][0-9]{0,3})$"
 DAYS_OF_EXPORTS = "^([3-9][0-9]|[1-9][0-9]{2,3})$"
 OTHER_REGION = "^(|[a-z]{2}(-[a-z]+)+-[0-9]{1,2})$"
 OTHER_KEY = "^(|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-z0-9-]+)$"
+_PERSON = "([0-9]{12}|arn:aws[a-z-]*:iam::[0-9]{12}:(root|user/[A-Za-z0-9+=.@_/-]+))"
+PEOPLE = f"^(|{_PERSON}(,{_PERSON}){{0,19}})$"
+"""Accounts, or users in them. Whoever comes from another role would choose their own name."""
 SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
@@ -175,6 +178,12 @@ def platform_parameters() -> Json:
             Default="",
             AllowedPattern=OPTIONAL_ARN,
         ),
+        "Deployers": _text(
+            "Who runs tenants without changing the cell: numbers of accounts or ARNs of users, "
+            "with commas between them; no roles.",
+            Default="",
+            AllowedPattern=PEOPLE,
+        ),
     }
 
 
@@ -184,4 +193,5 @@ def platform_conditions() -> Json:
         "HasAlarmAddress": is_given("AlarmAddress"),
         "HasCertificate": {"Fn::And": [is_given("Domain"), is_given("HostedZone")]},
         "HasOtherVault": is_given("OtherVault"),
+        "HasDeployers": is_given("Deployers"),
     }

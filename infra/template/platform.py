@@ -10,11 +10,13 @@ from infra.template.backups import VAULT, backups
 from infra.template.boundary import boundary
 from infra.template.buckets import bucket, only_encrypted_ways
 from infra.template.cell_alarms import cell_alarms
+from infra.template.deployers import DEPLOYER, deployers
 from infra.template.elements import Json, Resources, arn, kept, merged, ref, resource, sub
 from infra.template.firewall import firewall
 from infra.template.parameters import platform_conditions, platform_parameters
 from infra.template.roles import trust
 from infra.template.seeing import dashboards
+from infra.template.tenants_role import ROLE, tenants_role
 
 REGISTRY = "keyhaven.registry"
 """The table of tenants. Its name lies outside of what the bound of roles allows."""
@@ -33,6 +35,8 @@ def platform(bundle: Bundle) -> Json:
             cell_alarms(),
             dashboards(),
             boundary(),
+            tenants_role(),
+            deployers(),
             _gateway(),
             firewall(),
             _certificate(),
@@ -55,6 +59,8 @@ def _outputs(bundle: Bundle) -> Json:
         "VaultName": {"Value": ref(VAULT)},
         "CopiesKeyArn": {"Value": arn("VaultKey")},
         "RestoreRoleArn": {"Value": arn("RestoreRole")},
+        ROLE: {"Value": arn(ROLE)},
+        DEPLOYER: {"Value": arn(DEPLOYER), "Condition": "HasDeployers"},
     }
     return values
 

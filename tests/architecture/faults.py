@@ -86,6 +86,18 @@ def trusting(template, role="SecretsRole"):
     return properties(template, role)["AssumeRolePolicyDocument"]["Statement"][0]
 
 
+def allowing(template, policy, action):
+    """The statement of a policy of the cell that allows an action."""
+    document = properties(template, policy)["PolicyDocument"]
+    return next(each for each in document["Statement"] if action in each.get("Action", ()))
+
+
+def further(template, policy, action, on):
+    """Allow something more."""
+    statement = {"Effect": "Allow", "Action": [action], "Resource": [on]}
+    properties(template, policy)["PolicyDocument"]["Statement"].append(statement)
+
+
 def rule(template, number):
     return properties(template, "Firewall")["Rules"][number]
 
@@ -585,6 +597,10 @@ FAULTS = {
     "another template": Fault(
         lambda t: t.update(Description="A stack of somebody"), "no shape was reviewed"
     ),
+    "kind that nobody has reviewed": Fault(
+        lambda t: resources(t).update(Volume={"Type": "AWS::EC2::Volume", "Properties": {}}),
+        "Nobody may make EC2::Volume",
+    ),
 }
 
 FAULTS_OF_A_CELL = {
@@ -646,5 +662,77 @@ FAULTS_OF_A_CELL = {
     "literal account": Fault(
         lambda t: properties(t, "AlarmTopic").update(DisplayName="of 123456789012"),
         "names something of one account",
+    ),
+    "tenants' role for everybody": Fault(
+        lambda t: trusting(t, "TenantsRole").update(Principal={"AWS": "*"}),
+        "TenantsRole may be taken by",
+    ),
+    "roles made without the bound": Fault(
+        lambda t: allowing(t, "TenantsRoles", "iam:CreateRole").pop("Condition"),
+        "TenantsRoles allows iam:CreateRole without the bound",
+    ),
+    "roles made with another bound": Fault(
+        lambda t: allowing(t, "TenantsRoles", "iam:CreateRole")["Condition"]["StringEquals"].update(
+            {"iam:PermissionsBoundary": "*"}
+        ),
+        "TenantsRoles allows iam:CreateRole without the bound",
+    ),
+    "roles made by deployers": Fault(
+        lambda t: further(t, "MayOperate", "iam:CreateRole", "*"),
+        "MayOperate lets roles be changed: it allows iam:CreateRole",
+    ),
+    "bound changed by deployers": Fault(
+        lambda t: further(t, "MayOperate", "iam:CreatePolicyVersion", {"Ref": "Boundary"}),
+        "MayOperate lets the bound be left: it allows iam:CreatePolicyVersion",
+    ),
+    "bound taken from roles": Fault(
+        lambda t: further(t, "TenantsRoles", "iam:DeleteRolePermissionsBoundary", "*"),
+        "TenantsRoles lets the bound be left",
+    ),
+    "roles for any service": Fault(
+        lambda t: allowing(t, "TenantsRoles", "iam:PassRole").pop("Condition"),
+        "TenantsRoles lets roles be handed to any service",
+    ),
+    "any role for CloudFormation": Fault(
+        lambda t: allowing(t, "MayRelease", "iam:PassRole").update(Resource=["*"]),
+        "MayRelease lets any role be handed over",
+    ),
+    "stacks with any rights": Fault(
+        lambda t: allowing(t, "MayOperate", "cloudformation:DeleteStack").pop("Condition"),
+        "MayOperate lets stacks be written with any rights",
+    ),
+    "stack of the cell": Fault(
+        lambda t: allowing(t, "MayOperate", "cloudformation:DeleteStack").update(Resource=["*"]),
+        "MayOperate lets other stacks be written",
+    ),
+    "secrets read by deployers": Fault(
+        lambda t: further(t, "MayOperate", "secretsmanager:GetSecretValue", "*"),
+        "MayOperate lets secrets be read",
+    ),
+    "all of a service": Fault(
+        lambda t: further(t, "MayRestore", "dynamodb:*", "*"),
+        "MayRestore allows whatever dynamodb:* means",
+    ),
+    "deployers from anywhere": Fault(
+        lambda t: trusting(t, "DeployerRole").update(Principal={"AWS": "*"}),
+        "DeployerRole may be taken by others",
+    ),
+    "deployers under any name": Fault(
+        lambda t: trusting(t, "DeployerRole")["Condition"].pop("StringEquals"),
+        "DeployerRole may be taken by others than the users named, or under other names",
+    ),
+    "roles as deployers": Fault(
+        lambda t: t["Parameters"]["Deployers"].update(AllowedPattern=".*"), "Deployers may be *"
+    ),
+    "policy that is too large": Fault(
+        lambda t: [further(t, "MayRelease", "s3:GetObject", "x" * 100) for _ in range(50)],
+        "MayRelease has",
+    ),
+    "too many policies": Fault(
+        lambda t: properties(t, "TenantsRole").update(ManagedPolicyArns=["x"] * 11),
+        "TenantsRole has more than 10 policies",
+    ),
+    "template that is too large": Fault(
+        lambda t: t.update(Metadata={"x": "x" * 20_000}), "The template has"
     ),
 }

@@ -84,6 +84,8 @@ class Stack:
     events: list[dict[str, Any]] = field(default_factory=list)
     change_sets: dict[str, dict[str, Any]] = field(default_factory=dict)
     is_protected: bool = False
+    role: str | None = None
+    """By which CloudFormation has changed it last."""
 
     def tell(self, name: str, status: str, reason: str = "") -> None:
         self.events.insert(
@@ -103,6 +105,8 @@ class CloudFormation:
     def __init__(self) -> None:
         self.stacks: dict[str, Stack] = {}
         self.asked: list[str] = []
+        self.deleted_by: dict[str, str | None] = {}
+        """By which role each stack was deleted last, if by any."""
         self.fails: dict[str, str] = {}
         """By logical name: why a resource cannot be made."""
         self.replaces: set[str] = set()
@@ -120,6 +124,7 @@ class CloudFormation:
         if ChangeSetType == "IMPORT" and stack is None:
             stack = self.stacks.setdefault(StackName, Stack(StackName))
         assert stack is not None
+        stack.role = given.get("RoleARN")
         template = _template(given)
         parameters = _with_defaults(template, Parameters)
         changes = list(_changes(stack, template, parameters, ChangeSetType))
@@ -216,8 +221,9 @@ class CloudFormation:
         self.stacks[StackName].is_protected = EnableTerminationProtection
         return {"StackId": f"arn:{StackName}"}
 
-    def DeleteStack(self, StackName):  # noqa: N802, N803
+    def DeleteStack(self, StackName, RoleARN=None):  # noqa: N802, N803
         self.asked.append(f"delete {StackName}")
+        self.deleted_by[StackName] = RoleARN
         if StackName in self.stacks and self.stacks[StackName].is_protected:
             raise Refused("ValidationError", f"Stack [{StackName}] has TerminationProtection")
         stack = self.stacks.pop(StackName, None)
