@@ -94,6 +94,8 @@ OF_A_CELL: tuple[Check, ...] = (
     deployers.stacks_are_written_by_the_role,
     deployers.secrets_stay_unread,
     deployers.deployers_are_users,
+    deployers.ci_is_one_subject,
+    deployers.ci_only_releases,
     deployers.policies_fit,
     firewall.rules_refuse,
     firewall.requests_stay_unseen,

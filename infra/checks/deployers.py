@@ -5,6 +5,7 @@ None of them makes a role without the bound, changes the bound, or reads what is
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -120,6 +121,62 @@ def deployers_are_users(template: Json) -> Iterator[str]:
     for each in ("*", "arn:aws:iam::111122223333:role/any", "arn:aws:iam::111122223333:user/*"):
         if re.fullmatch(pattern, each):
             yield f"Deployers may be {each}."
+
+
+def ci_is_one_subject(template: Json) -> Iterator[str]:
+    """By a token that its issuer made for AWS and for this subject, both compared as wholes."""
+    wanted = {
+        "Effect": "Allow",
+        "Principal": {
+            "Federated": "arn:${AWS::Partition}:iam::${AWS::AccountId}:oidc-provider/${CiIssuer}"
+        },
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {
+            "StringEquals": {
+                "${CiIssuer}:aud": "sts.amazonaws.com",
+                "${CiIssuer}:sub": "${CiSubject}",
+            }
+        },
+    }
+    said = _role(template, "CiRole").get("AssumeRolePolicyDocument", {}).get("Fn::Sub", "{}")
+    if json.loads(said).get("Statement") != [wanted]:
+        yield "CiRole may be taken by other tokens than those for AWS, of the one subject."
+    for name, wrong in _NO_CI.items():
+        pattern = template["Parameters"].get(name, {}).get("AllowedPattern", ".*")
+        yield from (f"{name} may be {each}." for each in wrong if re.fullmatch(pattern, each))
+
+
+_NO_CI = {
+    "CiIssuer": ("*", "https://example.com", "example.com/path", '"'),
+    "CiSubject": ("*", "repo:acme/*", "repo:acme/keyhave?:any", 'repo:acme"', "repo:${aws:x}"),
+}
+"""What would mean other issuers or subjects, or end the text the trust is written in."""
+
+
+def ci_only_releases(template: Json) -> Iterator[str]:
+    """By one policy, which begins, ends, empties and restores no tenant."""
+    role = _role(template, "CiRole")
+    if role.get("ManagedPolicyArns") != [{"Ref": _RELEASES}] or role.get("Policies"):
+        yield "CiRole may do more than bring builds to tenants."
+    for statement in (each for name, each in _allowed(template) if name == _RELEASES):
+        actions = set(as_list(statement["Action"]))
+        yield from (f"CI may {action}." for action in sorted(actions & _NOT_OF_RELEASES))
+        stands = "aws:ResourceTag/service" in _equal(statement)
+        if actions & _WRITES_STACKS and not stands:
+            yield "CI may make stacks of its own."
+
+
+_RELEASES = "MayRelease"
+_NOT_OF_RELEASES = frozenset(
+    {
+        *("cloudformation:DeleteStack", "lambda:InvokeFunction", "s3:DeleteObject"),
+        *("lambda:PutFunctionConcurrency", "secretsmanager:DeleteSecret"),
+        *("kms:ScheduleKeyDeletion", "s3:DeleteBucket"),
+        *(f"dynamodb:{each}" for each in ("PutItem", "DeleteItem", "BatchWriteItem", "Query")),
+        *(f"dynamodb:{each}" for each in ("UpdateTable", "DeleteTable", "CreateTable")),
+        *("dynamodb:RestoreTableToPointInTime", "dynamodb:ExportTableToPointInTime"),
+    }
+)
 
 
 def policies_fit(template: Json) -> Iterator[str]:

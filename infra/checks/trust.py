@@ -17,7 +17,7 @@ _TAKERS = {
 }
 """Services that take a role; all others are roles of functions."""
 _OF_FUNCTIONS = "lambda.amazonaws.com"
-_OF_DEPLOYERS = frozenset({"DeployerRole"})
+_OF_DEPLOYERS = frozenset({"DeployerRole", "CiRole"})
 """Taken by people and by CI, as another check knows (`deployers.py`)."""
 _TLS = {"Bool": {"aws:SecureTransport": "false"}}
 

@@ -24,6 +24,9 @@ _OF_CELL = {
     "HostedZone": "--zone",
     "OtherVault": "--other-vault",
     "Deployers": "--deployers",
+    "CiIssuer": "--ci-issuer",
+    "CiSubject": "--ci-subject",
+    "CiProvider": "--ci-provider",
 }
 """Options that are parameters of the cell's stack."""
 
@@ -36,6 +39,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--other-vault", help="of the cell: the vault for copies of backups")
     parser.add_argument(
         "--deployers", help="of the cell: accounts and users that may run tenants, with commas"
+    )
+    parser.add_argument("--ci-issuer", help="of the cell: the host that signs the tokens of CI")
+    parser.add_argument("--ci-subject", help="of the cell: whom of that issuer's CI is, exactly")
+    parser.add_argument(
+        *("--ci-provider",),
+        choices=("made", "there"),
+        help="of the cell: whether the account's provider of that issuer is there already",
     )
     parser.add_argument(
         *("--set",),
@@ -68,6 +78,8 @@ def _of_cell(options: argparse.Namespace) -> dict[str, str]:
     settings.require_valid(platform_parameters(), values, "of a cell")
     if ("Domain" in values) != ("HostedZone" in values):
         raise Failed("--domain and --zone go together: the certificate is proven in the zone.")
+    if bool(values.get("CiIssuer")) != bool(values.get("CiSubject")):
+        raise Failed("--ci-issuer and --ci-subject go together: others' subjects are like yours.")
     return values
 
 

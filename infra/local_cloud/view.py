@@ -4,8 +4,8 @@
   resources, which a deployment waits for, and a property.
 - A reference to a secret gives it the name where AWS gives the ARN, so it is asked for the ARN.
 - It has no gradual releases, no sums in alarms, no selections of what is backed up, no dashboards
-  or saved queries and no policies of topics, and it speaks plain HTTP; what needs these is left
-  out.
+  or saved queries, no policies of topics and no issuers of tokens, and it speaks plain HTTP; what
+  needs these is left out.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _UNKNOWN = frozenset(
     {
         *("AWS::Backup::BackupSelection", "AWS::WAFv2::WebACLAssociation"),
         *("AWS::Logs::QueryDefinition", "AWS::CloudWatch::Dashboard", "AWS::SNS::TopicPolicy"),
+        "AWS::IAM::OIDCProvider",
     }
 )
 _GRADUAL = "AWS::CodeDeploy::"

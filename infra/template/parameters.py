@@ -22,6 +22,8 @@ OTHER_KEY = "^(|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[a-z0-9-]+)$"
 _PERSON = "([0-9]{12}|arn:aws[a-z-]*:iam::[0-9]{12}:(root|user/[A-Za-z0-9+=.@_/-]+))"
 PEOPLE = f"^(|{_PERSON}(,{_PERSON}){{0,19}})$"
 """Accounts, or users in them. Whoever comes from another role would choose their own name."""
+SUBJECT = "^(|[A-Za-z0-9_./:@+=,%#-]{3,255})$"
+"""One subject as a whole: nothing that means others, or something in a policy or in JSON."""
 SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
@@ -184,6 +186,22 @@ def platform_parameters() -> Json:
             Default="",
             AllowedPattern=PEOPLE,
         ),
+        "CiIssuer": _text(
+            "The host of who signs the tokens of CI, such as token.actions.githubusercontent.com.",
+            Default="",
+            AllowedPattern=NAME,
+        ),
+        "CiSubject": _text(
+            "Who of that issuer's brings builds to tenants, as a whole and without wildcards, "
+            "such as repo:acme/keyhaven:ref:refs/heads/main.",
+            Default="",
+            AllowedPattern=SUBJECT,
+        ),
+        "CiProvider": _text(
+            "Whether the account's provider of that issuer is made with the cell, or is there.",
+            AllowedValues=["made", "there"],
+            Default="made",
+        ),
     }
 
 
@@ -194,4 +212,11 @@ def platform_conditions() -> Json:
         "HasCertificate": {"Fn::And": [is_given("Domain"), is_given("HostedZone")]},
         "HasOtherVault": is_given("OtherVault"),
         "HasDeployers": is_given("Deployers"),
+        "HasCi": {"Fn::And": [is_given("CiIssuer"), is_given("CiSubject")]},
+        "MakesCiProvider": {
+            "Fn::And": [
+                *(is_given("CiIssuer"), is_given("CiSubject")),
+                equals("CiProvider", "made"),
+            ]
+        },
     }

@@ -10,6 +10,7 @@ from infra.template.backups import VAULT, backups
 from infra.template.boundary import boundary
 from infra.template.buckets import bucket, only_encrypted_ways
 from infra.template.cell_alarms import cell_alarms
+from infra.template.ci import CI, ci
 from infra.template.deployers import DEPLOYER, deployers
 from infra.template.elements import Json, Resources, arn, kept, merged, ref, resource, sub
 from infra.template.firewall import firewall
@@ -37,6 +38,7 @@ def platform(bundle: Bundle) -> Json:
             boundary(),
             tenants_role(),
             deployers(),
+            ci(),
             _gateway(),
             firewall(),
             _certificate(),
@@ -61,6 +63,7 @@ def _outputs(bundle: Bundle) -> Json:
         "RestoreRoleArn": {"Value": arn("RestoreRole")},
         ROLE: {"Value": arn(ROLE)},
         DEPLOYER: {"Value": arn(DEPLOYER), "Condition": "HasDeployers"},
+        CI: {"Value": arn(CI), "Condition": "HasCi"},
     }
     return values
 

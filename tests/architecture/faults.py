@@ -5,6 +5,7 @@ Those of the design's list come first; general linters miss a third of them.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -90,6 +91,14 @@ def allowing(template, policy, action):
     """The statement of a policy of the cell that allows an action."""
     document = properties(template, policy)["PolicyDocument"]
     return next(each for each in document["Statement"] if action in each.get("Action", ()))
+
+
+def of_tokens(template, make):
+    """Make a fault in the trust of CI's role, which is a text."""
+    role = properties(template, "CiRole")
+    document = json.loads(role["AssumeRolePolicyDocument"]["Fn::Sub"])
+    make(document["Statement"][0])
+    role["AssumeRolePolicyDocument"] = {"Fn::Sub": json.dumps(document)}
 
 
 def further(template, policy, action, on):
@@ -723,6 +732,50 @@ FAULTS_OF_A_CELL = {
     ),
     "roles as deployers": Fault(
         lambda t: t["Parameters"]["Deployers"].update(AllowedPattern=".*"), "Deployers may be *"
+    ),
+    "tokens of CI for anybody": Fault(
+        lambda t: of_tokens(
+            t, lambda said: said["Condition"]["StringEquals"].pop("${CiIssuer}:aud")
+        ),
+        "CiRole may be taken by other tokens",
+    ),
+    "tokens of any subject": Fault(
+        lambda t: of_tokens(
+            t, lambda said: said["Condition"]["StringEquals"].pop("${CiIssuer}:sub")
+        ),
+        "CiRole may be taken by other tokens",
+    ),
+    "tokens of subjects that are alike": Fault(
+        lambda t: of_tokens(
+            t, lambda said: said.update(Condition={"StringLike": said["Condition"]["StringEquals"]})
+        ),
+        "CiRole may be taken by other tokens",
+    ),
+    "tokens of another issuer": Fault(
+        lambda t: of_tokens(t, lambda said: said.update(Principal={"Federated": "*"})),
+        "CiRole may be taken by other tokens",
+    ),
+    "subjects with wildcards": Fault(
+        lambda t: t["Parameters"]["CiSubject"].update(AllowedPattern="^[a-z:/*]*$"),
+        "CiSubject may be repo:acme/*",
+    ),
+    "issuers with paths": Fault(
+        lambda t: t["Parameters"]["CiIssuer"].update(AllowedPattern="^[a-z./]*$"),
+        "CiIssuer may be example.com/path",
+    ),
+    "CI that operates": Fault(
+        lambda t: properties(t, "CiRole")["ManagedPolicyArns"].append({"Ref": "MayOperate"}),
+        "CiRole may do more than bring builds to tenants",
+    ),
+    "CI that calls founders": Fault(
+        lambda t: further(t, "MayRelease", "lambda:InvokeFunction", "*"),
+        "CI may lambda:InvokeFunction",
+    ),
+    "CI that makes stacks": Fault(
+        lambda t: allowing(t, "MayRelease", "cloudformation:CreateChangeSet")["Condition"][
+            "StringEquals"
+        ].pop("aws:ResourceTag/service"),
+        "CI may make stacks of its own",
     ),
     "policy that is too large": Fault(
         lambda t: [further(t, "MayRelease", "s3:GetObject", "x" * 100) for _ in range(50)],

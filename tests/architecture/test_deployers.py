@@ -20,6 +20,7 @@ from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights, is_like
 BUNDLE = Bundle("c" * 16, "d" * 16)
 PLATFORM = platform(BUNDLE)
 TENANTS, DEPLOYER = Rights(PLATFORM, "TenantsRole"), Rights(PLATFORM, "DeployerRole")
+CI = Rights(PLATFORM, "CiRole")
 KINDS = {
     each["Type"].removeprefix("AWS::")
     for tier in TIERS.values()
@@ -36,6 +37,8 @@ STACK = f"arn:aws:cloudformation:{HERE}:stack/keyhaven-acme/*"
 CELL = f"arn:aws:cloudformation:{HERE}:stack/keyhaven/*"
 BOUND = {"iam:PermissionsBoundary": OF_THE_CELL["Boundary"]}
 BY_ROLE = {"cloudformation:RoleArn": OF_THE_CELL["TenantsRole"]}
+STANDING = {**BY_ROLE, "aws:ResourceTag/service": "keyhaven"}
+SETTINGS = f"arn:aws:dynamodb:{HERE}:table/keyhaven-acme-1-settings"
 ARCHIVE = f"{OF_THE_CELL['Code']}/code/x.zip"
 
 
@@ -140,6 +143,14 @@ NEEDED: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
         *(DEPLOYER, "iam:PassRole", OF_THE_CELL["TenantsRole"]),
         {"iam:PassedToService": "cloudformation.amazonaws.com"},
     ),
+    "stacks that stand are changed by CI": (
+        *(CI, "cloudformation:CreateChangeSet", STACK, STANDING),
+    ),
+    "code is sent by CI": (CI, "s3:PutObject", ARCHIVE, {}),
+    "the registry is written by CI": (CI, "dynamodb:UpdateItem", OF_THE_CELL["Registry"], {}),
+    "how far an upgrade is is read by CI": (
+        *(CI, "dynamodb:GetItem", SETTINGS, {"dynamodb:LeadingKeys": ["upgrade"]}),
+    ),
     "founders are called": (
         *(DEPLOYER, "lambda:InvokeFunction"),
         *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-founder:live", {}),
@@ -220,6 +231,26 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
         *(DEPLOYER, "kms:ScheduleKeyDeletion", OF_THE_CELL["VaultKey"], {}),
     ),
     "copies in the vault": (DEPLOYER, "backup:DeleteRecoveryPoint", "*", {}),
+    "a stack that CI makes": (CI, "cloudformation:CreateChangeSet", STACK, BY_ROLE),
+    "a stack that CI deletes": (CI, "cloudformation:DeleteStack", STACK, STANDING),
+    "the stack of the cell by CI": (CI, "cloudformation:CreateChangeSet", CELL, STANDING),
+    "a layer of CI's": (CI, "s3:PutObject", f"{OF_THE_CELL['Code']}/layer/x.zip", {}),
+    "a name that CI takes": (CI, "dynamodb:PutItem", OF_THE_CELL["Registry"], {}),
+    "a founder that CI calls": (
+        *(CI, "lambda:InvokeFunction"),
+        *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-founder:live", {}),
+    ),
+    "functions that CI silences": (
+        *(CI, "lambda:PutFunctionConcurrency"),
+        *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-users", {}),
+    ),
+    "a table that CI restores": (CI, "dynamodb:RestoreTableToPointInTime", TABLE, {}),
+    "rows that CI reads": (CI, "dynamodb:Scan", TABLE, {}),
+    "settings that CI reads": (
+        *(CI, "dynamodb:GetItem", SETTINGS, {"dynamodb:LeadingKeys": ["mail-relay"]}),
+    ),
+    "a secret that CI reads": (CI, "secretsmanager:GetSecretValue", SECRET, {}),
+    "a role that CI takes": (CI, "sts:AssumeRole", OF_THE_CELL["DeployerRole"], {}),
     "one's own policies": (DEPLOYER, "iam:PutRolePolicy", OF_THE_CELL["DeployerRole"], BOUND),
 }
 

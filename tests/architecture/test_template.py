@@ -208,7 +208,7 @@ def test_a_tenant_is_told_of_its_platform_what_that_says():
     said = PLATFORM["Outputs"].keys()
     assert {"CodeBucket", "LayerArn", "AlarmTopic", "PermissionsBoundary"} <= said
     of_the_cell = {"VaultName", "Domain", "RestoreRoleArn", "CopiesKeyArn"}
-    roles = {"TenantsRole", "DeployerRole"}
+    roles = {"TenantsRole", "DeployerRole", "CiRole"}
     assert said & TEMPLATE["Parameters"].keys() == said - of_the_cell - roles
 
 
