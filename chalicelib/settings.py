@@ -71,6 +71,9 @@ class Settings:
     """The address mails come from; where there is none, none leave."""
     probes: tuple[Probe, ...]
     """What the prober asks before a release."""
+    watched: tuple[Probe, ...]
+    """What the prober asks every few minutes in place of the tenant's address, which it does not
+    reach; nothing where it does."""
     traces: bool
     """Whether the log has the spans of each request."""
     function_name: str | None
@@ -107,10 +110,15 @@ class Settings:
             cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
             support_address=env.get("SUPPORT_ADDRESS", ""),
             mail_sender=env.get("MAIL_SENDER", ""),
-            probes=tuple(Probe(*each.split()) for each in env.get("PROBES", "").split(";") if each),
+            probes=_probes(env.get("PROBES", "")),
+            watched=_probes(env.get("WATCHED", "")),
             traces=env.get("TRACES", "no") == "yes",
             function_name=env.get("AWS_LAMBDA_FUNCTION_NAME") or None,
         )
+
+
+def _probes(said: str) -> tuple[Probe, ...]:
+    return tuple(Probe(*each.split()) for each in said.split(";") if each)
 
 
 settings = Settings.from_environment()

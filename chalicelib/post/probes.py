@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from functools import cache
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
@@ -36,12 +37,19 @@ def ask_address(path: str, address: str = settings.base_url) -> int:
         connection.close()
 
 
+def ask_inside(path: str, watched: Iterable[Probe] = settings.watched) -> int:
+    """The same where only the tenant's networks reach its address: asked past the gateway."""
+    [probe] = (each for each in watched if each.path == path)
+    return ask_version(probe)
+
+
 def ask_version(probe: Probe) -> int:
     """The status with which a version of a function answers a request.
 
     It comes with a session that nobody has, so that the function reads what it would of anybody's.
     """
-    answer = _client("lambda").invoke(FunctionName=probe.version, Payload=json.dumps(_event(probe)))
+    asked = json.dumps(request(probe.method, probe.path))
+    answer = _client("lambda").invoke(FunctionName=probe.version, Payload=asked)
     if "FunctionError" in answer:
         return NO_ANSWER
     return int(json.load(answer["Payload"])["statusCode"])
@@ -56,11 +64,11 @@ def tell_release(event: dict[str, str], *, is_well: bool) -> None:
     )
 
 
-def _event(probe: Probe) -> dict[str, Any]:
-    """A request as the gateway hands it over."""
+def request(method: str, path: str) -> dict[str, Any]:
+    """A request as the gateway hands it over, with a session that nobody has."""
     headers = {"Accept": "application/json", "Cookie": f"{_SESSION}={new_id()}"}
     return {
-        "path": probe.path,
+        "path": path,
         "headers": headers,
         "multiValueHeaders": {name: [value] for name, value in headers.items()},
         "multiValueQueryStringParameters": None,
@@ -69,8 +77,8 @@ def _event(probe: Probe) -> dict[str, Any]:
         "body": None,
         "isBase64Encoded": False,
         "requestContext": {
-            "httpMethod": probe.method,
-            "resourcePath": probe.path,
+            "httpMethod": method,
+            "resourcePath": path,
             "identity": {"sourceIp": "127.0.0.1"},
         },
     }

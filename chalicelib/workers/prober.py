@@ -1,6 +1,7 @@
 """The prober as a function of its own: asks the tenant before people have to find out.
 
-A schedule calls it to ask the tenant's address: where nobody is at work, nobody would tell.
+A schedule calls it to ask the tenant's address: where nobody is at work, nobody would tell. An
+address that only the tenant's networks reach it asks past the gateway.
 CodeDeploy calls it before a release, to ask the new versions; what it says decides. Who runs the
 service may call it with `{"ask": "versions"}`.
 """
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain import deadline
-from chalicelib.post.probes import ask_address, ask_version, tell_release
+from chalicelib.post.probes import ask_address, ask_inside, ask_version, tell_release
 from chalicelib.services.operator import probing
 from chalicelib.settings import settings
 
@@ -24,7 +25,7 @@ def handler(event: dict[str, Any], context: Any) -> dict[str, list[str]] | None:
             return None
         if event.get("ask") == "versions":
             return {"faults": _faults()}
-        probing.require_answers(ask_address)
+        probing.require_answers(ask_inside if settings.watched else ask_address)
         return None
 
 

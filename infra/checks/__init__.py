@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     gateway.every_route_leads_to_its_function,
     gateway.nothing_else_is_served,
     gateway.functions_may_be_called,
+    gateway.private_apis_are_closed,
     gateway.names_are_reached_by_tls,
     gateway.bodies_stay_unseen,
     gateway.requests_are_bounded,

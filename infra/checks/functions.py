@@ -69,6 +69,7 @@ def _wanted(group: EndpointGroup) -> set[str]:
         *(("ENDPOINT_GROUP",) if group in GROUPS else ()),
         *(("READING_DAYS",) if group.keeps_readings else ()),
         *(("LOG_EXPORT", "EXPORT_BUCKET") if group.exports_logs else ()),
+        *(("WATCHED",) if group.asks_versions else ()),
         *(("AVATAR_BUCKET",) if group.avatars else ()),
         *(("ANSWER_BUCKET",) if group.leaves_answers else ()),
         *(f"{key.upper()}_SECRET" for key in group.private_keys),

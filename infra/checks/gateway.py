@@ -8,7 +8,7 @@ from typing import Any
 
 from chalicelib.endpoint_groups import CATCH_ALL
 from chalicelib.web.envelope import SECURITY_HEADERS
-from infra.checks.reading import named, of_kind, only
+from infra.checks.reading import as_list, named, of_kind, only
 from infra.endpoints import everything
 from infra.template.elements import Json
 
@@ -19,6 +19,17 @@ _SEEN_BY_LOGS = {
     *("responseLatency", "responseLength", "integration.status", "error.responseType"),
 }
 _INTEGRATION = "x-amazon-apigateway-integration"
+_POLICY = "x-amazon-apigateway-policy"
+_ENDPOINTS = {"Fn::Split": [",", {"Ref": "VpcEndpoints"}]}
+_BY_ENDPOINTS = {
+    "Fn::If": [
+        "IsPrivate",
+        {"Types": ["PRIVATE"], "VpcEndpointIds": _ENDPOINTS},
+        {"Types": ["REGIONAL"]},
+    ]
+}
+_THESE = {"StringEquals": {"aws:SourceVpce": _ENDPOINTS}}
+_OTHERS = {"StringNotEquals": {"aws:SourceVpce": _ENDPOINTS}}
 
 
 def every_route_leads_to_its_function(template: Json) -> Iterator[str]:
@@ -55,6 +66,32 @@ def functions_may_be_called(template: Json) -> Iterator[str]:
     for name, each in of_kind(template, "Lambda::Permission"):
         if "SourceArn" not in each or each["Action"] != "lambda:InvokeFunction":
             yield f"{name} lets others call than who it is for."
+
+
+def private_apis_are_closed(template: Json) -> Iterator[str]:
+    """An API is private where endpoints are named, and then nobody comes by another way."""
+    if only(template, "ApiGateway::RestApi").get("EndpointConfiguration") != _BY_ENDPOINTS:
+        yield "The API is on the internet, or not, whatever endpoints are named."
+    choice = _document(template).get(_POLICY, {}).get("Fn::If", [])
+    if [*choice[:1], *choice[2:]] != ["IsPrivate", {"Ref": "AWS::NoValue"}]:
+        yield "A private API has no policy, or a public one has it too."
+        return
+    statements = as_list(choice[1].get("Statement"))
+    for each in statements:
+        if each.get("Effect") != "Deny" and each.get("Condition") != _THESE:
+            yield "A private API answers whoever comes, by whatever way."
+    if not any(_denies_others(each) for each in statements):
+        yield "A private API denies nobody who comes by another way."
+
+
+def _denies_others(statement: Json) -> bool:
+    is_of_all = statement.get("Principal") == "*" and statement.get("Resource") == "execute-api:/*"
+    return (
+        statement.get("Effect") == "Deny"
+        and is_of_all
+        and statement.get("Action") == "execute-api:Invoke"
+        and statement.get("Condition") == _OTHERS
+    )
 
 
 def names_are_reached_by_tls(template: Json) -> Iterator[str]:

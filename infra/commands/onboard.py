@@ -51,6 +51,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--base-url", help="where people find it, if that is neither of these; without a slash"
     )
     parser.add_argument(
+        *("--vpc-endpoints",),
+        metavar="VPCE,…",
+        help="its API is not on the internet: endpoints through which alone it is reached",
+    )
+    parser.add_argument(
         *("--dialect",),
         choices=("specification", "clients"),
         default="clients",
@@ -129,5 +134,6 @@ def _parameters(options: argparse.Namespace, zone: str | None) -> dict[str, str]
         **({"DomainName": name} if name else {}),
         **({"HostedZone": zone} if zone else {}),
         **({"BaseUrl": address} if address else {}),
+        **({"VpcEndpoints": options.vpc_endpoints} if options.vpc_endpoints else {}),
         **({"Removable": "yes"} if options.removable else {}),
     }

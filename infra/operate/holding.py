@@ -38,9 +38,6 @@ def wake(account: Account, entry: Entry) -> list[Step]:
     return [
         Step("see that it is held", require_held),
         Step("let its functions run", let_run),
-        Step(
-            "see that it answers",
-            lambda: smoke.require_answers(account, entry.parameters["BaseUrl"]),
-        ),
+        Step("see that it answers", lambda: smoke.require_well(account, entry)),
         Step("write down that it runs", lambda: registry.end(tenant, HELD)),
     ]

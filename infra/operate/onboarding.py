@@ -81,7 +81,7 @@ class Onboarding:
         return f"The fingerprint of the server's key: {self._fingerprint}"
 
     def smoke(self) -> str:
-        return smoke.require_answers(self._account, self._base_url(), self._fingerprint)
+        return smoke.require_well(self._account, self._addressed(), self._fingerprint)
 
     def invite(self, who: Administrator) -> str:
         event = {"administrator": asdict(who)}
@@ -118,8 +118,10 @@ class Onboarding:
         return f"{len(changes.changes)} resources."
 
     def _parameters(self) -> dict[str, str]:
-        entry = replace(self._entry, parameters=self._own_parameters())
-        return builds.parameters_of(entry, builds.platform_outputs(self._account))
+        return builds.parameters_of(self._addressed(), builds.platform_outputs(self._account))
+
+    def _addressed(self) -> Entry:
+        return replace(self._entry, parameters=self._own_parameters())
 
     def _own_parameters(self) -> dict[str, str]:
         return {**self._entry.parameters, "BaseUrl": self._base_url()}
@@ -138,6 +140,7 @@ class Onboarding:
 def require_valid(tier: str, parameters: Mapping[str, str]) -> None:
     """Refuse what cannot be in any account."""
     settings.require_valid(tenant_parameters(TIERS[tier]), parameters, f"of the tier {tier}")
+    settings.require_agreeing(parameters)
 
 
 def require_somebody(administrator: Administrator) -> None:

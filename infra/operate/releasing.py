@@ -94,7 +94,7 @@ def bring(
     changes = planned(account, build, entry)
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
-    smoke.require_answers(account, entry.parameters["BaseUrl"])
+    smoke.require_well(account, entry)
     outputs = builds.stack_of(account, tenant).outputs()
     leftovers.expire_gateway_logs(account, outputs["ApiId"])
     pruned = functions.prune(account, tenant)

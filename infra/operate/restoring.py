@@ -240,7 +240,7 @@ class _Restore:
         return functions.wake(self._account, self._entry.tenant, self._template())
 
     def smoke(self) -> str:
-        return smoke.require_answers(self._account, self._entry.parameters["BaseUrl"])
+        return smoke.require_well(self._account, self._entry)
 
     def end(self) -> str:
         until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=KEPT_DAYS)

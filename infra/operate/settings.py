@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from infra.command_line.nearest import meant
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
+from infra.template.api import STAGE
 from infra.template.elements import Json
 from infra.template.parameters import tenant_parameters
 from infra.template.tiers import TIERS, Tier
@@ -45,11 +46,9 @@ def of_tenant(entry: Entry, given: Mapping[str, str]) -> dict[str, str]:
     """
     require_valid(_free(TIERS[entry.tier]), given, f"of the tier {entry.tier}")
     together = {**entry.parameters, **given}
-    for one, other in _TOGETHER:
-        if bool(together.get(one)) != bool(together.get(other)):
-            raise Failed(f"{one} and {other} go together.")
+    require_agreeing(together)
     _require_elsewhere(entry, together)
-    _require_exported_in_time(together)
+    _require_address(entry, given)
     if name := given.get("DomainName"):
         return {"BaseUrl": f"https://{name}", **given}
     if name is not None and entry.parameters.get("DomainName") and "BaseUrl" not in given:
@@ -69,6 +68,33 @@ def _require_elsewhere(entry: Entry, wanted: Mapping[str, str]) -> None:
         raise Failed(f"{region} is the tenant's own region, and no other.")
     if f":kms:{region}:" not in wanted["OtherRegionKey"]:
         raise Failed(f"OtherRegionKey is no key of {region}: the output CopiesKeyArn there is one.")
+
+
+def require_agreeing(wanted: Mapping[str, str]) -> None:
+    """Refuse settings that may each be given, but not together."""
+    for one, other in _TOGETHER:
+        if bool(wanted.get(one)) != bool(wanted.get(other)):
+            raise Failed(f"{one} and {other} go together.")
+    if wanted.get("VpcEndpoints") and wanted.get("DomainName"):
+        raise Failed(
+            "VpcEndpoints and DomainName exclude each other: API Gateway leads no name of the "
+            "cell's to an API that is not on the internet."
+        )
+    _require_exported_in_time(wanted)
+
+
+def _require_address(entry: Entry, given: Mapping[str, str]) -> None:
+    """Other endpoints are another address, which is not guessed."""
+    wanted = given.get("VpcEndpoints")
+    if wanted is None or "BaseUrl" in given or wanted == entry.parameters.get("VpcEndpoints", ""):
+        return
+    first, region = wanted.partition(",")[0], entry.cell.partition("/")[2]
+    host = f"<ApiId>-{first}" if first else "<ApiId>"
+    raise Failed(
+        "With other VpcEndpoints the tenant has another address: give it too, as --set "
+        f"BaseUrl=https://{host}.execute-api.{region}.amazonaws.com/{STAGE} (ApiId is an output "
+        "of its stack)."
+    )
 
 
 def _free(tier: Tier) -> Json:

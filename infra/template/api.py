@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from infra.endpoints import every_endpoint
-from infra.template import gateway
+from infra.template import gateway, private
 from infra.template.elements import (
     Json,
     Resources,
@@ -40,9 +40,13 @@ LOGGED = {
 """Of each request: neither query string nor headers nor body, and of the path what we wrote."""
 
 
-def api() -> Resources:
+def api(vpc_endpoints: str = "") -> Resources:
+    """The API of a tenant with these endpoints.
+
+    Of what is deployed the gateway keeps a copy, also of who may come: so its name follows both.
+    """
     body = gateway.document()
-    deployment = f"Deployment{digest(body)}"  # of what is deployed, the gateway keeps a copy
+    deployment = f"Deployment{digest(body, vpc_endpoints)}"
     return {
         "Api": resource("ApiGateway::RestApi", _api(body)),
         deployment: resource("ApiGateway::Deployment", {"RestApiId": ref("Api")}),
@@ -66,7 +70,7 @@ def log_group(name: str) -> Json:
 def _api(body: Json) -> Json:
     return {
         "Name": sub("keyhaven-${TenantId}"),
-        "EndpointConfiguration": {"Types": ["REGIONAL"]},
+        "EndpointConfiguration": private.endpoint_configuration(),
         "DisableExecuteApiEndpoint": either("HasDomain", yes=True, no=False),
         "FailOnWarnings": True,
         "Body": body,

@@ -24,7 +24,7 @@ from infra.template.elements import (
 from infra.template.functions import ALIAS, FUNCTIONS, PROBER, Function
 from infra.template.network import network, placed
 from infra.template.parameters import READ_BY_FUNCTIONS
-from infra.template.probes import probes
+from infra.template.probes import probes, watched
 from infra.template.roles import role
 from infra.template.stores import SECRET_OF
 from infra.template.streams import follower
@@ -48,15 +48,20 @@ def functions(release: Release) -> Resources:
     versions: dict[str, str] = {}
     made: Resources = {}
     for each in sorted(FUNCTIONS, key=lambda one: one.group.asks_versions):
-        told = {}
-        if each.group.asks_versions and release.tier.is_gradual:
-            told = {"PROBES": probes(versions)}
+        told = _told(each, release.tier, versions)
         properties = _function(each, release, told)
         settings = {name: release.values.get(name, "") for name in READ_BY_FUNCTIONS}
         digested = digest(properties, release.bundle.layer_digest, settings)
         versions[each.name] = f"{each.version}{digested}"
         made |= _resources(each, release, properties, versions[each.name])
     return made
+
+
+def _told(which: Function, tier: Tier, versions: Mapping[str, str]) -> Json:
+    """What the prober asks: now and then what runs, and before a release the new versions."""
+    if not which.group.asks_versions:
+        return {}
+    return {"WATCHED": watched(), **({"PROBES": probes(versions)} if tier.is_gradual else {})}
 
 
 def _resources(which: Function, release: Release, properties: Json, version: str) -> Resources:

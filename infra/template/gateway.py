@@ -19,6 +19,7 @@ from chalicelib.web.envelope import JSON_TYPE, SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.endpoints import Served, everything
 from infra.template.elements import Json, sub
 from infra.template.functions import Function, of_group
+from infra.template.private import POLICY, policy
 
 METHODS = ("get", "head", "post", "put", "patch", "delete")
 ANYWHERE = ("/", "/{proxy+}")
@@ -65,6 +66,7 @@ def document() -> Json:
         "info": {"title": sub("keyhaven-${TenantId}"), "version": "1.0"},
         "schemes": ["https"],
         "paths": paths(),
+        POLICY: policy(),
         "x-amazon-apigateway-binary-media-types": list(BINARY_TYPES),
         "x-amazon-apigateway-gateway-responses": {
             kind: _refusal(*said) for kind, said in REFUSALS.items()

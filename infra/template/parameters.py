@@ -15,6 +15,7 @@ NAME = "^(|([a-z0-9-]+[.])+[a-z]{2,})$"
 """Of a host, in small letters, as API Gateway wants it."""
 ZONE = "^(|Z[A-Z0-9]{1,31})$"
 SUBNETS = "^(|subnet-[0-9a-f]{8,17}(,subnet-[0-9a-f]{8,17}){0,15})$"
+VPC_ENDPOINTS = "^(|vpce-[0-9a-f]{8,17}(,vpce-[0-9a-f]{8,17}){0,15})$"
 DAYS = "^(0|[1-9][0-9]{0,3})$"
 DAYS_OF_EXPORTS = "^([3-9][0-9]|[1-9][0-9]{2,3})$"
 OTHER_REGION = "^(|[a-z]{2}(-[a-z]+)+-[0-9]{1,2})$"
@@ -28,7 +29,7 @@ SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
 READ_BY_FUNCTIONS = (
     *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
     *("DirectorySubnets", "DirectorySecurityGroup", "ReadingDays", "LogExport"),
-    *("SnapStart", "Traces"),
+    *("SnapStart", "Traces", "VpcEndpoints"),
 )
 """A change of these makes a new version of each function."""
 
@@ -83,6 +84,11 @@ def tenant_parameters(tier: Tier) -> Json:
         ),
         "FirewallArn": _text(
             "The platform's firewall, if it has one.", Default="", AllowedPattern=OPTIONAL_ARN
+        ),
+        "VpcEndpoints": _text(
+            "VPC endpoints through which alone the API is reached, with commas between them.",
+            Default="",
+            AllowedPattern=VPC_ENDPOINTS,
         ),
         "DirectorySubnets": _text(
             "Subnets from which the company's directory is reached, with commas between them.",
@@ -144,6 +150,7 @@ def tenant_conditions(tier: Tier) -> Json:
         "HasRegionInName": equals("BucketNamedByRegion", "yes"),
         "HasFirewall": is_given("FirewallArn"),
         "HasMailSender": is_given("MailSender"),
+        "IsPrivate": is_given("VpcEndpoints"),
         "HasSnapStart": equals("SnapStart", "yes"),
         "HasOtherRegion": {"Fn::And": [is_given("OtherRegion"), is_given("OtherRegionKey")]},
         "HasDirectoryNetwork": {

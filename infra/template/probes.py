@@ -1,12 +1,16 @@
-"""What the prober asks of each function before a release: a request of one of its routes."""
+"""What the prober asks: of each function before a release a request of one of its routes; and every
+few minutes what runs, where the tenant's address is not reached from outside of its networks.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+from chalicelib.services.operator.probing import ADDRESSES
 from infra.endpoints import everything
-from infra.template.elements import Json, sub
-from infra.template.functions import FUNCTIONS, Function
+from infra.template.elements import Json, either, sub
+from infra.template.functions import ALIAS, FUNCTIONS, Function, of_group
+from infra.template.private import IS_PRIVATE
 
 _TELLING = {"auth": ("GET", "/auth/verify.json")}
 """Of signing in, that reads the private keys too; of others, the first route that has no names."""
@@ -36,3 +40,19 @@ def probes(versions: Mapping[str, str]) -> Json:
         for method, path in [probed(each)]
     ]
     return sub(";".join(lines))
+
+
+def watched() -> Json:
+    """What is asked of a private API past its gateway; nothing, and so its address, of others."""
+    lines = [f"GET {path} ${{{answering(path).id}}}:{ALIAS}" for path in ADDRESSES]
+    return either(IS_PRIVATE, sub(";".join(lines)), "")
+
+
+def answering(path: str) -> Function:
+    """The function that answers what anybody may read at a path."""
+    [served] = (
+        each
+        for each in everything()
+        if each.route.method == "GET" and path in each.route.gateway_paths()
+    )
+    return of_group(served.group)

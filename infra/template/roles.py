@@ -32,7 +32,7 @@ def role(function: Function, epoch: int, tier: Tier) -> Resources:
         *_mails(group),
         *_key(group),
         *_failures(function),
-        *(_versions(function) if tier.is_gradual else ()),
+        *_versions(function, tier),
         _logs(function),
         _traces(),
     )
@@ -175,11 +175,12 @@ def _failures(function: Function) -> Iterator[Json]:
         yield allow(["kms:Decrypt", "kms:GenerateDataKey"], [arn("TenantKey")], Condition=through)
 
 
-def _versions(function: Function) -> Iterator[Json]:
+def _versions(function: Function, tier: Tier) -> Iterator[Json]:
     """Ask the versions of functions that are served, and tell CodeDeploy how they answered."""
     if function.group.asks_versions:
         versions = [sub(f"${{{each.id}.Arn}}:*") for each in FUNCTIONS if each.is_served]
         yield allow(["lambda:InvokeFunction"], versions)
+    if function.group.asks_versions and tier.is_gradual:
         groups = (
             "arn:${AWS::Partition}:codedeploy:${AWS::Region}:${AWS::AccountId}"
             ":deploymentgroup:${Releases}/*"

@@ -12,8 +12,9 @@ from infra.bundle.bundle import Bundle
 from infra.template.alarms import alarms
 from infra.template.api import STAGE, api
 from infra.template.compute import Release, functions
-from infra.template.elements import Json, arn, attribute, merged, ref, sub
+from infra.template.elements import Json, arn, attribute, either, merged, ref, sub
 from infra.template.parameters import tenant_conditions, tenant_parameters
+from infra.template.private import IS_PRIVATE, address
 from infra.template.releases import releases
 from infra.template.seeing import queries
 from infra.template.stores import SECRETS, stores
@@ -43,7 +44,7 @@ def tenant(
             stores(),
             tables(epoch, may_be_removable=tier.may_be_removable),
             functions(Release(tier, bundle, epoch, values or {})),
-            api(),
+            api((values or {}).get("VpcEndpoints", "")),
             releases(tier),
             alarms(tier, epoch),
             queries(),
@@ -53,9 +54,10 @@ def tenant(
 
 
 def outputs(epoch: int) -> Json:
+    public = sub(f"https://${{Api}}.execute-api.${{AWS::Region}}.${{AWS::URLSuffix}}/{STAGE}")
     values = {
         "ApiId": ref("Api"),
-        "ApiUrl": sub(f"https://${{Api}}.execute-api.${{AWS::Region}}.${{AWS::URLSuffix}}/{STAGE}"),
+        "ApiUrl": either(IS_PRIVATE, address(STAGE), public),
         "BaseUrl": ref("BaseUrl"),
         "TablePrefix": sub(prefix(epoch)),
         "TenantKeyArn": arn("TenantKey"),

@@ -79,6 +79,11 @@ def mapping(template):
     return properties(template, "MailerFunctionStream")
 
 
+def coming(template):
+    """What is said of who may come to a private API."""
+    return properties(template, "Api")["Body"]["x-amazon-apigateway-policy"]["Fn::If"][1]
+
+
 def tell(template, name, value, function="SecretsFunction"):
     properties(template, function)["Environment"]["Variables"][name] = value
 
@@ -580,6 +585,45 @@ FAULTS = {
     "setting not told": Fault(
         lambda t: properties(t, "UsersFunction")["Environment"]["Variables"].pop("ANSWER_BUCKET"),
         "UsersFunction is not told ANSWER_BUCKET",
+    ),
+    "private without a policy": Fault(
+        lambda t: properties(t, "Api")["Body"].pop("x-amazon-apigateway-policy"),
+        "A private API has no policy",
+    ),
+    "a policy without endpoints": Fault(
+        lambda t: properties(t, "Api")["Body"].update({"x-amazon-apigateway-policy": coming(t)}),
+        "or a public one has it too",
+    ),
+    "private for everybody": Fault(
+        lambda t: coming(t)["Statement"][0].pop("Condition"),
+        "A private API answers whoever comes",
+    ),
+    "private by any endpoint": Fault(
+        lambda t: coming(t)["Statement"][0].update(
+            Condition={"StringLike": {"aws:SourceVpce": "*"}}
+        ),
+        "A private API answers whoever comes",
+    ),
+    "private without a denial": Fault(
+        lambda t: coming(t)["Statement"].pop(), "denies nobody who comes by another way"
+    ),
+    "denied to its endpoints": Fault(
+        lambda t: coming(t)["Statement"][1].update(
+            Condition=coming(t)["Statement"][0]["Condition"]
+        ),
+        "denies nobody who comes by another way",
+    ),
+    "denied to one account": Fault(
+        lambda t: coming(t)["Statement"][1].update(Principal={"AWS": {"Ref": "AWS::AccountId"}}),
+        "denies nobody who comes by another way",
+    ),
+    "private on the internet": Fault(
+        lambda t: properties(t, "Api").update(EndpointConfiguration={"Types": ["REGIONAL"]}),
+        "The API is on the internet, or not",
+    ),
+    "watched by nobody": Fault(
+        lambda t: properties(t, "ProberFunction")["Environment"]["Variables"].pop("WATCHED"),
+        "ProberFunction is not told WATCHED",
     ),
     "old TLS": Fault(
         lambda t: properties(t, "Domain").update(SecurityPolicy="TLS_1_0"),

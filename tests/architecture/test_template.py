@@ -120,7 +120,7 @@ def test_settings_that_make_versions_are_those_functions_are_told():
         for _, each in of_kind(TEMPLATE, "Lambda::Function")
         for name in named([each["Environment"], each["Layers"], each.get("VpcConfig")])
     }
-    told |= named(TEMPLATE["Conditions"]["HasSnapStart"])
+    told |= named([TEMPLATE["Conditions"][each] for each in ("HasSnapStart", "IsPrivate")])
     assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == set(READ_BY_FUNCTIONS)
 
 
@@ -140,8 +140,28 @@ def test_another_api_is_deployed_anew():
     """The gateway serves a copy of what it was when it was deployed."""
     body = TEMPLATE["Resources"]["Api"]["Properties"]["Body"]
     [deployment] = names_of("ApiGateway::Deployment")
-    assert deployment == f"Deployment{digest(body)}" != f"Deployment{digest({**body, 'x': 1})}"
+    assert deployment == f"Deployment{digest(body, '')}"
+    assert digest(body, "") != digest({**body, "x": 1}, "")
     assert TEMPLATE["Resources"]["Stage"]["Properties"]["DeploymentId"] == {"Ref": deployment}
+
+
+def test_other_endpoints_are_deployed_anew():
+    """Else the gateway goes on to ask who came by those of before."""
+    private = tenant(STANDARD, BUNDLE, values={"VpcEndpoints": "vpce-0a1b2c3d"})
+    assert not names_of("ApiGateway::Deployment") & names_of("ApiGateway::Deployment", private)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_the_prober_may_ask_what_it_watches_inside(tier):
+    """A trial too, which has no gradual releases and so no versions that are asked before."""
+    of_tier = tenant(TIERS[tier], BUNDLE)
+    [prober] = (
+        each for name, each in of_kind(of_tier, "Lambda::Function") if name == "ProberFunction"
+    )
+    [statements] = (said for group, said in functions(of_tier) if group.name == "prober")
+    asked = named(prober["Environment"]["Variables"]["WATCHED"])
+    assert asked == {"PublicFunction", "AuthFunction"}
+    assert {("lambda:InvokeFunction", name) for name in asked} <= set(allowed_by(statements))
 
 
 def test_only_a_trial_may_be_removed():

@@ -23,6 +23,7 @@ from botocore.exceptions import ClientError
 from moto.dynamodb.models import dynamodb_backends
 from moto.secretsmanager.models import secretsmanager_backends
 
+from app import app
 from chalicelib.workers import founder
 from infra.template.elements import digest
 from tests.support.world.operators import CONTEXT
@@ -336,6 +337,11 @@ def _split(stack: Stack, of: Any) -> list[str]:
     return _resolved(stack, of[1]).split(of[0])
 
 
+def as_made(stack: Stack, name: str) -> Any:
+    """The properties of a resource, with what its stack puts in."""
+    return _resolved(stack, stack.template["Resources"][name]["Properties"])
+
+
 def _ref(stack: Stack, name: str) -> Any:
     known = {**_PSEUDO, **stack.parameters, **stack.physical, "AWS::NoValue": None}
     return known.get(name, name)
@@ -444,12 +450,17 @@ def _make_alarm(properties: dict[str, Any]) -> str:
     return name
 
 
+def _make_api(_: dict[str, Any]) -> str:
+    return "a1b2c3d4e5"
+
+
 def _make_function(properties: dict[str, Any]) -> str:
     return properties["FunctionName"]
 
 
 _MAKERS: dict[str, Callable[[dict[str, Any]], str]] = {
     "AWS::Lambda::Function": _make_function,
+    "AWS::ApiGateway::RestApi": _make_api,
     "AWS::DynamoDB::Table": _make_table,
     "AWS::S3::Bucket": _make_bucket,
     "AWS::SecretsManager::Secret": _make_secret,
@@ -477,7 +488,7 @@ def _unmake(stack: Stack, name: str) -> None:
 
 
 class Functions:
-    """Lambda: the founder runs as it does in the cloud, the others only have settings."""
+    """Lambda: the founder and what is served run as in the cloud, the others have settings."""
 
     def __init__(self) -> None:
         self.called: list[dict[str, Any]] = []
@@ -492,10 +503,15 @@ class Functions:
         self.refused: set[str] = set()
         """What the founder refuses to do with the server's key."""
         self.gone: set[str] = set()
+        self.asked: list[str] = []
+        """Functions that were asked what the gateway asks."""
+        self.answers: int | None = None
+        """The status of what is served, where it is not that of the service."""
 
     def Invoke(self, FunctionName, Payload):  # noqa: N802, N803
-        assert FunctionName.endswith("-founder:live")
         event = json.loads(Payload)
+        if not FunctionName.endswith("-founder:live"):
+            return self._served(FunctionName, event)
         self.called.append(event)
         if self.breaks:
             told = json.dumps({"errorMessage": self.breaks}).encode()
@@ -504,6 +520,12 @@ class Functions:
             return {"Payload": io.BytesIO(json.dumps({"refused": "made by a test"}).encode())}
         known = {word: event[word] for word in event if word not in self.unknown}
         return {"Payload": io.BytesIO(json.dumps(founder.handler(known, CONTEXT)).encode())}
+
+    def _served(self, name: str, event: dict[str, Any]) -> dict[str, Any]:
+        self.asked.append(name)
+        answer = app(event, CONTEXT)
+        said = {**answer, **({"statusCode": self.answers} if self.answers else {})}
+        return {"Payload": io.BytesIO(json.dumps(said).encode())}
 
     def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
         if FunctionName in self.gone:

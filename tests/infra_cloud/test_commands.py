@@ -22,6 +22,7 @@ def other(region, of_key):
     return "--set", f"OtherRegion={region}", "--set", f"OtherRegionKey={key}"
 
 
+VPCE = "vpce-0a1b2c3d4e5f60718"
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 
 
@@ -305,6 +306,19 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("deploy", "--deployers", "arn:aws:iam::111122223333:role/any"), "no roles."),
         (("deploy", "acme", "--deployers", "111122223333"), "are of a cell"),
         (("onboard", "blue", *ADMIN, "--mail-sender", "x"), "MailSender cannot be"),
+        (("deploy", "acme", "--set", "VpcEndpoints=vpce-1"), "VpcEndpoints cannot be 'vpce-1'"),
+        (("deploy", "acme", "--set", f"VpcEndpoints={VPCE} {VPCE}"), "with commas between them"),
+        (("deploy", "acme", "--set", f"VpcEndpoint={VPCE}"), "Do you mean VpcEndpoints?"),
+        (("deploy", "acme", "--set", f"VpcEndpoints={VPCE}"), f"BaseUrl=https://<ApiId>-{VPCE}.ex"),
+        (
+            ("deploy", "acme", "--set", f"VpcEndpoints={VPCE}", "--set", "DomainName=a.example"),
+            "exclude each other",
+        ),
+        (("onboard", "blue", *ADMIN, "--vpc-endpoints", "subnet-0a1b2c3d"), "VpcEndpoints cannot"),
+        (
+            ("onboard", "blue", *ADMIN, "--vpc-endpoints", VPCE, "--domain", "blue.example"),
+            "exclude each other",
+        ),
         (("restore", "nobody", "--give-up"), "There is no tenant 'nobody'"),
         (("restore", "acme", "--to", "2020-01-01T00:00:00Z"), "from 35 days to five minutes ago"),
         (("restore", "acme", "--from-vault"), "holds no whole copy of a table of acme."),

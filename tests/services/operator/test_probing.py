@@ -12,7 +12,7 @@ import pytest
 
 from app import app
 from chalicelib.post import probes
-from chalicelib.post.probes import NO_ANSWER, ask_version, tell_release
+from chalicelib.post.probes import NO_ANSWER, ask_inside, ask_version, tell_release
 from chalicelib.services.operator import probing
 from chalicelib.services.operator.probing import ADDRESSES, Unanswered
 from chalicelib.settings import Probe
@@ -114,6 +114,16 @@ def test_an_address_is_asked_as_anybody_asks_it(address):
 
 def test_an_address_that_nobody_serves_does_not_answer():
     assert probes.ask_address("/there.json", "http://127.0.0.1:9") == NO_ANSWER
+
+
+def test_an_address_that_only_networks_reach_is_asked_past_the_gateway(functions):
+    watched = [Probe("GET", path, "keyhaven-acme-any:live") for path in ADDRESSES]
+
+    probing.require_answers(lambda path: ask_inside(path, watched))
+
+    functions.fails = True
+    with pytest.raises(Unanswered):
+        probing.require_answers(lambda path: ask_inside(path, watched))
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -1,0 +1,52 @@
+"""A tenant whose API is not on the internet, in the local cloud: made, asked and watched inside.
+
+The local cloud has no VPC endpoints and takes no notice of an API's policy, so that nobody else is
+let in is not shown here.
+"""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from infra.operate.registry import ACTIVE, Registry
+from tests.cloud.commands import ADA
+from tests.cloud.stacks import standing
+from tests.cloud.tenants import call
+
+pytestmark = pytest.mark.cloud
+
+ENDPOINT = "vpce-0a1b2c3d4e5f60718"
+
+
+@pytest.fixture(scope="module")
+def shown(operator):
+    return operator.give("onboard", "umbrella", *ADA, "--vpc-endpoints", ENDPOINT)
+
+
+@pytest.fixture(scope="module")
+def umbrella(operator, shown):
+    return standing(operator.cloud, "keyhaven-umbrella")
+
+
+def test_it_is_onboarded_by_asking_its_functions_inside_the_account(operator, shown):
+    assert "is not asked, as only the tenant's networks reach it" in shown
+    entry = Registry(operator.account).fetch("umbrella")
+    assert (entry.state, entry.parameters["VpcEndpoints"]) == (ACTIVE, ENDPOINT)
+
+
+def test_its_prober_asks_them_with_its_own_rights(operator, umbrella):
+    assert call(operator.cloud, umbrella, "prober", {}) is None
+
+    name = "/keyhaven/umbrella/prober"
+    events = operator.cloud.client("logs").filter_log_events(logGroupName=name)["events"]
+    lines = [json.loads(each["message"]) for each in events if '"probe"' in each["message"]]
+    assert {(each["object"], each["status"]) for each in lines} >= {
+        ("/healthcheck/status.json", 200),
+        ("/auth/verify.json", 200),
+    }
+
+
+def test_a_plan_of_it_is_empty(operator, umbrella):
+    assert operator.give("plan", "umbrella") == "Nothing would change.\n"
