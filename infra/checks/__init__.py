@@ -69,6 +69,7 @@ CHECKS: tuple[Check, ...] = (
     mails.streams_are_of_what_is_followed,
     mails.new_rows_call_who_follows,
     mails.mails_have_one_sender,
+    mails.identities_are_the_tenants_own,
     alarms.alarms_tell_somebody,
     alarms.every_function_is_listened_to,
     alarms.schedules_call_and_are_missed,

@@ -7,12 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from chalicelib.endpoint_groups import WORKERS
-from infra.checks.reading import as_list, named, of_kind
+from infra.checks.reading import as_list, named, of_kind, texts
 from infra.checks.rights import functions, tables
 from infra.template.elements import Json, logical
 from infra.template.streams import READING, TRIES
 
 A_DAY = 24 * 3600
+_ITS_SET = {
+    "Fn::Sub": "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}"
+    ":configuration-set/${SenderSet}"
+}
+_SIGNED = ({"SigningEnabled": True}, {"NextSigningKeyLength": "RSA_2048_BIT"})
 _FOLLOWERS = {worker.follows: worker for worker in WORKERS if worker.follows}
 _SENDS = "ses:"
 _READS = {f"dynamodb:{action}" for action in READING}
@@ -52,10 +57,45 @@ def mails_have_one_sender(template: Json) -> Iterator[str]:
             yield f"{group.name} may {'' if sending else 'not '}send mails."
         for each in sending:
             sender = each.get("Condition", {}).get("StringEquals", {}).get("ses:FromAddress")
-            if not all(
-                "MailSender" in named(what) for what in (sender, *as_list(each["Resource"]))
-            ):
+            by = as_list(each["Resource"])
+            if sender != {"Ref": "MailSender"} or not all(_is_of_the_sender(what) for what in by):
                 yield f"{group.name} may send mails in any name."
+
+
+def _is_of_the_sender(what: Any) -> bool:
+    """By the tenant's own identity or set, and without one by what its sender is verified as."""
+    if not isinstance(what, dict) or what.get("Fn::If", [""])[0] != "HasMailIdentity":
+        return False
+    [_, own, other] = what["Fn::If"]
+    is_own = "MailIdentity" in named(own) or own == _ITS_SET
+    is_whole = not any("*" in each for each in texts(what))
+    return is_own and is_whole and "MailSender" in named(other)
+
+
+def identities_are_the_tenants_own(template: Json) -> Iterator[str]:
+    """Signed by a long key; what comes back is counted for the tenant, and sent to nobody."""
+    counted = {
+        one
+        for _, each in of_kind(template, "SES::ConfigurationSetEventDestination")
+        if _counts_what_comes_back(each["EventDestination"])
+        for one in named(each["ConfigurationSetName"])
+    }
+    for name, each in of_kind(template, "SES::EmailIdentity"):
+        if each.get("EmailIdentity") != {"Ref": "MailIdentity"}:
+            yield f"{name} is another domain than MailIdentity."
+        if each.get("FeedbackAttributes") != {"EmailForwardingEnabled": False}:
+            yield f"{name}: mails that come back are sent on, with their links."
+        if (each.get("DkimAttributes"), each.get("DkimSigningAttributes")) != _SIGNED:
+            yield f"{name}: mails are not signed, or by a key that is too short."
+        if not named(each.get("ConfigurationSetAttributes")) & counted:
+            yield f"{name}: nobody counts the mails that come back."
+
+
+def _counts_what_comes_back(destination: Json) -> bool:
+    counts = destination.get("CloudWatchDestination", {}).get("DimensionConfigurations", [])
+    types = set(destination.get("MatchingEventTypes", []))
+    is_counted = any(each.get("DimensionName") == "ses:configuration-set" for each in counts)
+    return destination.get("Enabled") is True and types == {"bounce", "complaint"} and is_counted
 
 
 def _are_streams(statement: Json) -> bool:

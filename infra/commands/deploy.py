@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 
 from infra.commands import options as given
-from infra.operate import builds, cells, releasing, settings
+from infra.operate import builds, cells, mail_identities, releasing, settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.registry import Registry
+from infra.operate.registry import Entry, Registry
 from infra.operate.steps import Failed, Step, carry_out
 from infra.template.parameters import platform_parameters
 
@@ -135,4 +135,15 @@ def _settings(account: Account, tenant: str, wanted: Mapping[str, str]) -> dict[
     changes = settings.of_tenant(entry, wanted)
     if name := changes.get("DomainName"):
         settings.require_covered(name, builds.platform_outputs(account))
-    return changes
+    if "MailSender" in changes:
+        mail_identities.require_verified(account, {**entry.parameters, **changes})
+    return {**_zone_of_mails(account, entry, changes), **changes}
+
+
+def _zone_of_mails(account: Account, entry: Entry, changes: Mapping[str, str]) -> dict[str, str]:
+    """Where the records of another MailIdentity go, unless that is said."""
+    domain = changes.get("MailIdentity")
+    if domain is None:
+        return {}
+    mail_identities.require_free(account, entry, domain)
+    return {"MailZone": mail_identities.zone_of(domain, builds.platform_outputs(account))}

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Mapping
 
 from infra.commands import options as given
-from infra.operate import builds, onboarding, taking_over
+from infra.operate import builds, mail_identities, onboarding, taking_over
 from infra.operate.account import Account
 from infra.operate.onboarding import Administrator
 from infra.operate.registry import Entry
@@ -66,6 +66,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--mail-sender", default="", help="the address its mails come from, verified in SES"
     )
     parser.add_argument(
+        *("--mail-identity",),
+        metavar="DOMAIN",
+        help="the domain its mails are to come from, made an identity of SES by its stack",
+    )
+    parser.add_argument(
         "--own", action="store_true", help="our own tenant: releases reach it before others"
     )
     parser.add_argument(
@@ -119,8 +124,13 @@ def _entry(account: Account, options: argparse.Namespace, platform: Mapping[str,
         cell=account.cell,
         tier=options.tier,
         is_own=options.own,
-        parameters=_parameters(options, zone),
+        parameters={**_parameters(options, zone), **_zone_of_mails(options, platform)},
     )
+
+
+def _zone_of_mails(options: argparse.Namespace, platform: Mapping[str, str]) -> dict[str, str]:
+    zone = mail_identities.zone_of(options.mail_identity or "", platform)
+    return {"MailZone": zone} if zone else {}
 
 
 def _parameters(options: argparse.Namespace, zone: str | None) -> dict[str, str]:
@@ -135,5 +145,6 @@ def _parameters(options: argparse.Namespace, zone: str | None) -> dict[str, str]
         **({"HostedZone": zone} if zone else {}),
         **({"BaseUrl": address} if address else {}),
         **({"VpcEndpoints": options.vpc_endpoints} if options.vpc_endpoints else {}),
+        **({"MailIdentity": options.mail_identity} if options.mail_identity else {}),
         **({"Removable": "yes"} if options.removable else {}),
     }

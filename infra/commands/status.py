@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 
 from infra.commands import options as given
-from infra.operate import auditing, server_keys, upgrades
+from infra.operate import auditing, mail_identities, server_keys, upgrades
 from infra.operate.account import Account
 from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 
 DETAILS = """\
 Asks the registry; of one TENANT also how its server's key stands, and how far its rows are brought
-to the form that its release writes, and its logs are exported. Changes nothing.
+to the form that its release writes, and its logs are exported, and whether SES has verified the
+domain of its mails. Changes nothing.
 """
 _HEAD = ("Tenant", "State", "Tier", "Code", "Layer", "Template", "Epoch", "Cell", "Notes")
 
@@ -40,6 +41,7 @@ def _details(account: Account, entry: Entry) -> None:
             *server_keys.lines(account, entry),
             *upgrades.lines(account, entry),
             *auditing.lines(account, entry),
+            *mail_identities.lines(account, entry),
         )
         for line in told:
             print(f"  {line}")

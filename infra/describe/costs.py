@@ -58,7 +58,11 @@ class Item:
 def idle(tier: Tier, stored_gb: float = STORED_GB, *, has_snapshots: bool = False) -> list[Item]:
     """What a tenant costs a month before anybody asks it anything."""
     template = tenant(tier, Bundle("0" * 16, "0" * 16))
-    metrics = sum(_metrics(alarm) for _, alarm in of_kind(template, "CloudWatch::Alarm"))
+    metrics = sum(
+        _metrics(alarm)
+        for name, alarm in of_kind(template, "CloudWatch::Alarm")
+        if "Condition" not in template["Resources"][name]
+    )
     secrets = len(list(of_kind(template, "SecretsManager::Secret")))
     items = [
         Item("the tenant's key", prices.KEY_MONTH),

@@ -9,7 +9,15 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import FieldErrors, Invalid
 from infra.checks import forms
-from infra.operate import builds, functions, leftovers, releasing, settings, smoke
+from infra.operate import (
+    builds,
+    functions,
+    leftovers,
+    mail_identities,
+    releasing,
+    settings,
+    smoke,
+)
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, Entry, Registry
@@ -88,7 +96,7 @@ class Onboarding:
         link = functions.call(self._account, self._entry.tenant, FOUNDER, event)
         return f"{who.username} sets up the account here, within ten days:\n    {link['link']}"
 
-    def activate(self) -> None:
+    def activate(self) -> str:
         self._registry.end(
             self._entry.tenant,
             self._work,
@@ -97,6 +105,7 @@ class Onboarding:
             parameters=self._own_parameters(),
             **releasing.noted(self._entry, self._build),
         )
+        return "\n    ".join(mail_identities.lines(self._account, self._entry))
 
     @property
     def _stack(self) -> Stack:
@@ -141,6 +150,11 @@ def require_valid(tier: str, parameters: Mapping[str, str]) -> None:
     """Refuse what cannot be in any account."""
     settings.require_valid(tenant_parameters(TIERS[tier]), parameters, f"of the tier {tier}")
     settings.require_agreeing(parameters)
+    if parameters.get("MailIdentity") and parameters.get("MailSender"):
+        raise Failed(
+            "SES has to verify MailIdentity before mails leave: onboard without --mail-sender, "
+            "and set MailSender once `status` says that it is verified."
+        )
 
 
 def require_somebody(administrator: Administrator) -> None:
@@ -170,6 +184,7 @@ def require_fits(account: Account, entry: Entry, platform_says: Mapping[str, str
     _require_room(account, TIERS[entry.tier])
     if name := entry.parameters.get("DomainName"):
         settings.require_covered(name, platform_says)
+    mail_identities.require_free(account, entry, entry.parameters.get("MailIdentity", ""))
 
 
 def _require_room(account: Account, tier: Tier) -> None:

@@ -8,12 +8,13 @@ from dataclasses import replace
 from hashlib import sha256
 
 from infra.checks import forms
-from infra.operate import builds, functions, leftovers, smoke, upgrades
+from infra.operate import builds, functions, leftovers, mail_identities, smoke, upgrades
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 from infra.operate.stack import ChangeSet, Stack
 from infra.operate.steps import Failed, Step
+from infra.template.alarms import OF_RECIPIENTS
 
 SECOND_WAVE = 0.05
 """The part of the tenants a release reaches before the rest."""
@@ -106,9 +107,18 @@ def bring(
         **noted(entry, build),
     )
     told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
-    if "DomainName" not in (parameters or {}):
-        return told
-    return f"{told} {builds.record(entry, outputs)}"
+    return "\n    ".join([told, *_of_names(account, entry, outputs, parameters or {})])
+
+
+def _of_names(
+    account: Account, entry: Entry, outputs: Mapping[str, str], changed: Mapping[str, str]
+) -> list[str]:
+    """What is to be done outside of the stack for names that it was given."""
+    record = builds.record(entry, outputs) if "DomainName" in changed else ""
+    return [
+        *([record] if record else []),
+        *(mail_identities.lines(account, entry) if "MailIdentity" in changed else []),
+    ]
 
 
 def steps(account: Account, build: Build, entries: Sequence[Entry], watched: int) -> list[Step]:
@@ -148,7 +158,8 @@ def require_quiet(account: Account, tenants: Iterable[str]) -> None:
 
 
 def _ringing(account: Account, tenant: str) -> list[str]:
-    alarms = list(builds.stack_of(account, tenant).resources("CloudWatch::Alarm").values())
+    made = builds.stack_of(account, tenant).resources("CloudWatch::Alarm")
+    alarms = [alarm for name, alarm in made.items() if name not in OF_RECIPIENTS]
     batches = [alarms[start : start + _BATCH] for start in range(0, len(alarms), _BATCH)]
     return [
         alarm["AlarmDescription"]

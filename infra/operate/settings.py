@@ -45,10 +45,13 @@ def of_tenant(entry: Entry, given: Mapping[str, str]) -> dict[str, str]:
     A name of its own is the address people find it at, unless another is given.
     """
     require_valid(_free(TIERS[entry.tier]), given, f"of the tier {entry.tier}")
+    if given.get("MailIdentity") == "":
+        given = {"MailZone": "", **given}
     together = {**entry.parameters, **given}
     require_agreeing(together)
     _require_elsewhere(entry, together)
     _require_address(entry, given)
+    _require_sender_goes_too(entry, given)
     if name := given.get("DomainName"):
         return {"BaseUrl": f"https://{name}", **given}
     if name is not None and entry.parameters.get("DomainName") and "BaseUrl" not in given:
@@ -80,7 +83,27 @@ def require_agreeing(wanted: Mapping[str, str]) -> None:
             "VpcEndpoints and DomainName exclude each other: API Gateway leads no name of the "
             "cell's to an API that is not on the internet."
         )
+    _require_sender_of_identity(wanted)
     _require_exported_in_time(wanted)
+
+
+def _require_sender_of_identity(wanted: Mapping[str, str]) -> None:
+    """A sender elsewhere would be refused: the mailer sends by that identity alone."""
+    domain, sender = wanted.get("MailIdentity"), wanted.get("MailSender")
+    if wanted.get("MailZone") and not domain:
+        raise Failed("MailZone is of MailIdentity: give that too.")
+    if domain and sender and sender.partition("@")[2] != domain:
+        raise Failed(f"MailSender is an address at {domain}, the MailIdentity; not {sender}.")
+
+
+def _require_sender_goes_too(entry: Entry, given: Mapping[str, str]) -> None:
+    """Without the identity, SES does not know its sender any more."""
+    is_taken_away = given.get("MailIdentity") == "" and entry.parameters.get("MailIdentity")
+    if is_taken_away and entry.parameters.get("MailSender") and "MailSender" not in given:
+        raise Failed(
+            "Without MailIdentity its MailSender is verified by nobody: give that too, as "
+            "--set MailSender=, or another that SES has verified."
+        )
 
 
 def _require_address(entry: Entry, given: Mapping[str, str]) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 from chalicelib.domain.metrics import DIMENSION, NAMESPACE, Metric
 from infra.template.elements import NO_VALUE, Json, Resources, logical, ref, resource, sub
 from infra.template.functions import ALIAS, FUNCTIONS, Function
+from infra.template.identity import DIMENSION as DIMENSION_OF_SET
+from infra.template.identity import HAS_IDENTITY, SET_NAME
 from infra.template.tables import our_tables, table_id
 from infra.template.tiers import Tier
 
@@ -18,6 +20,12 @@ CALLS_MISSED = 3
 AN_HOUR = 60 * MINUTE
 LATE_MS = 10 * MINUTE * 1000
 SLOW_MS = 10_000
+A_DAY = 24 * AN_HOUR
+BOUNCED, COMPLAINED = 10, 1
+"""Mails of a day."""
+BOUNCES, COMPLAINTS = "MailsBounce", "MailsAnnoy"
+OF_RECIPIENTS = frozenset({BOUNCES, COMPLAINTS})
+"""What rings of these says nothing of a release, and for a day."""
 IF_NONE_IS_SENT = "IF(FILL(sent, 0) == 0, FILL(refused, 0), 0)"
 
 
@@ -38,6 +46,8 @@ def alarms(tier: Tier, epoch: int) -> Resources:
         "FailedWork": _failed_work(),
         **{each.delay: _delay(each) for each in FUNCTIONS if each.group.follows},
         **{each.held_back: _held_back(each) for each in FUNCTIONS if each.group.follows},
+        BOUNCES: _come_back("Bounce", BOUNCED, "mails bounce"),
+        COMPLAINTS: _come_back("Complaint", COMPLAINED, "mails annoy"),
     }
 
 
@@ -174,6 +184,21 @@ def _gateway_errors() -> Json:
             {"Name": "Stage", "Value": ref("Stage")},
         ],
     )
+
+
+def _come_back(metric: str, mails: int, about: str) -> Json:
+    """Of a tenant with an identity of its own; of others, only the cell's alarms tell."""
+    its_set = [{"Name": DIMENSION_OF_SET, "Value": sub(SET_NAME)}]
+    made = _alarm(
+        about,
+        threshold=mails,
+        periods=1,
+        Namespace="AWS/SES",
+        MetricName=metric,
+        Dimensions=its_set,
+        Period=A_DAY,
+    )
+    return {**made, "Condition": HAS_IDENTITY}
 
 
 def _failed_work() -> Json:

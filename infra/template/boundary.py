@@ -28,7 +28,10 @@ def boundary() -> Resources:
             [_ours("secretsmanager", "secret:keyhaven/*")],
         ),
         allow(["sqs:SendMessage"], [_ours("sqs", "*")]),
-        allow(["ses:SendEmail"], [_ours("ses", "identity/*")]),
+        allow(
+            ["ses:SendEmail"],
+            [_ours("ses", "identity/*"), _ours("ses", "configuration-set/keyhaven-*")],
+        ),
         allow(["kms:Decrypt", "kms:GenerateDataKey"], [_ours("kms", "key/*")]),
         allow(
             ["logs:CreateLogStream", "logs:PutLogEvents"],

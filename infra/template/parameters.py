@@ -7,8 +7,10 @@ from typing import Any
 from infra.template.elements import Json, equals, is_given
 from infra.template.tiers import Tier
 
-MAIL_SENDER = "^(|[A-Za-z0-9._+-]+@([a-z0-9-]+[.])+[a-z0-9-]{2,})$"
+_MAIL_DOMAIN = "([a-z0-9-]+[.])+[a-z0-9-]{2,}"
+MAIL_SENDER = f"^(|[A-Za-z0-9._+-]+@{_MAIL_DOMAIN})$"
 """None of the signs that mean something in a policy."""
+MAIL_IDENTITY = f"^(|{_MAIL_DOMAIN})$"
 ARN = "^arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+$"
 OPTIONAL_ARN = "^(|arn:aws[a-z-]*:[a-z0-9-]+:[a-z0-9-]*:[0-9]*:.+)$"
 NAME = "^(|([a-z0-9-]+[.])+[a-z]{2,})$"
@@ -65,6 +67,17 @@ def tenant_parameters(tier: Tier) -> Json:
             Default="",
             AllowedPattern=MAIL_SENDER,
             MaxLength=254,
+        ),
+        "MailIdentity": _text(
+            "The domain of that address, if the stack is to make it an identity of SES.",
+            Default="",
+            AllowedPattern=MAIL_IDENTITY,
+            MaxLength=253,
+        ),
+        "MailZone": _text(
+            "The zone in which the stack makes the records of MailIdentity, if it is to.",
+            Default="",
+            AllowedPattern=ZONE,
         ),
         "DomainName": _text(
             "The tenant's own domain name, if it has one.", Default="", AllowedPattern=NAME
@@ -150,6 +163,8 @@ def tenant_conditions(tier: Tier) -> Json:
         "HasRegionInName": equals("BucketNamedByRegion", "yes"),
         "HasFirewall": is_given("FirewallArn"),
         "HasMailSender": is_given("MailSender"),
+        "HasMailIdentity": is_given("MailIdentity"),
+        "HasMailZone": {"Fn::And": [is_given("MailIdentity"), is_given("MailZone")]},
         "IsPrivate": is_given("VpcEndpoints"),
         "HasSnapStart": equals("SnapStart", "yes"),
         "HasOtherRegion": {"Fn::And": [is_given("OtherRegion"), is_given("OtherRegionKey")]},

@@ -8,8 +8,9 @@ from chalicelib.endpoint_groups import EndpointGroup, Right
 from chalicelib.objects.answers import ANSWERS
 from chalicelib.objects.avatars import AVATARS, NOTES
 from chalicelib.objects.exports import EXPORTS
-from infra.template.elements import Json, Resources, arn, ref, resource, sub
+from infra.template.elements import Json, Resources, arn, either, ref, resource, sub
 from infra.template.functions import FUNCTIONS, Function
+from infra.template.identity import HAS_IDENTITY, SENDING
 from infra.template.stores import SECRET_OF
 from infra.template.streams import READING, stream
 from infra.template.tables import index_names, our_tables, table_id
@@ -132,16 +133,23 @@ def _stream(group: EndpointGroup, epoch: int) -> Iterator[Json]:
 
 
 def _mails(group: EndpointGroup) -> Iterator[Json]:
-    """Mails from the tenant's address, be it verified by itself or with its domain."""
+    """Mails from the tenant's address, by the identity and the set of its own where it has them.
+
+    Else by what somebody has verified: the address itself, or its domain.
+    """
     if group.sends_mails:
         only_from = {"StringEquals": {"ses:FromAddress": ref("MailSender")}}
-        identities = [_identity(ref("MailSender")), _identity(_domain_of("MailSender"))]
-        yield allow(["ses:SendEmail"], identities, Condition=only_from)
+        its_own = _identity(ref("MailIdentity")), sub(f"{_SES}:configuration-set/${{{SENDING}}}")
+        others = _identity(ref("MailSender")), _identity(_domain_of("MailSender"))
+        by = [either(HAS_IDENTITY, *each) for each in zip(its_own, others, strict=True)]
+        yield allow(["ses:SendEmail"], by, Condition=only_from)
+
+
+_SES = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}"
 
 
 def _identity(name: Json) -> Json:
-    path = "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/${Name}"
-    return {"Fn::Sub": [path, {"Name": name}]}
+    return {"Fn::Sub": [f"{_SES}:identity/${{Name}}", {"Name": name}]}
 
 
 def _domain_of(parameter: str) -> Json:

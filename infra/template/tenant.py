@@ -13,6 +13,7 @@ from infra.template.alarms import alarms
 from infra.template.api import STAGE, api
 from infra.template.compute import Release, functions
 from infra.template.elements import Json, arn, attribute, either, merged, ref, sub
+from infra.template.identity import HAS_IDENTITY, identity, record_outputs
 from infra.template.parameters import tenant_conditions, tenant_parameters
 from infra.template.private import IS_PRIVATE, address
 from infra.template.releases import releases
@@ -47,6 +48,7 @@ def tenant(
             api((values or {}).get("VpcEndpoints", "")),
             releases(tier),
             alarms(tier, epoch),
+            identity(),
             queries(),
         ),
         "Outputs": outputs(epoch),
@@ -71,5 +73,10 @@ def outputs(epoch: int) -> Json:
     }
     return {
         **{name: {"Value": value} for name, value in values.items()},
-        **{name: {"Value": each, "Condition": "HasDomain"} for name, each in where.items()},
+        **_only_if("HasDomain", where),
+        **_only_if(HAS_IDENTITY, record_outputs()),
     }
+
+
+def _only_if(condition: str, values: Json) -> Json:
+    return {name: {"Value": each, "Condition": condition} for name, each in values.items()}

@@ -59,6 +59,14 @@ def sending(template):
     return next(each for each in statements(template, "MailerRole") if "ses" in str(each["Action"]))
 
 
+def sender(template):
+    return properties(template, "SenderIdentity")
+
+
+def told_of_mails(template):
+    return properties(template, "SenderEvents")["EventDestination"]
+
+
 def leaving(template):
     return next(
         each for each in statements(template, "ResourcesRole") if "s3" in str(each["Action"])
@@ -487,6 +495,48 @@ FAULTS = {
             Resource=[{"Fn::Sub": "arn:${AWS::Partition}:ses:*:*:identity/*"}]
         ),
         "mailer may send mails in any name",
+    ),
+    "mails by any of its own": Fault(
+        lambda t: sending(t)["Resource"][0]["Fn::If"].__setitem__(
+            1, {"Fn::Sub": "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*"}
+        ),
+        "mailer may send mails in any name",
+    ),
+    "mails of another's set": Fault(
+        lambda t: sending(t)["Resource"][1]["Fn::If"].__setitem__(1, {"Ref": "CodeBucket"}),
+        "mailer may send mails in any name",
+    ),
+    "mails by what was verified before": Fault(
+        lambda t: sending(t).update(
+            Resource=[each["Fn::If"][2] for each in sending(t)["Resource"]]
+        ),
+        "mailer may send mails in any name",
+    ),
+    "identity of another": Fault(
+        lambda t: sender(t).update(EmailIdentity={"Ref": "DomainName"}),
+        "SenderIdentity is another domain",
+    ),
+    "mails that come back are sent on": Fault(
+        lambda t: sender(t).pop("FeedbackAttributes"), "are sent on, with their links"
+    ),
+    "signed by a short key": Fault(
+        lambda t: sender(t)["DkimSigningAttributes"].update(NextSigningKeyLength="RSA_1024_BIT"),
+        "by a key that is too short",
+    ),
+    "not signed": Fault(
+        lambda t: sender(t)["DkimAttributes"].update(SigningEnabled=False), "mails are not signed"
+    ),
+    "of no set": Fault(
+        lambda t: sender(t).pop("ConfigurationSetAttributes"), "nobody counts the mails"
+    ),
+    "complaints not counted": Fault(
+        lambda t: told_of_mails(t)["MatchingEventTypes"].pop(), "nobody counts the mails"
+    ),
+    "counted by nothing": Fault(
+        lambda t: told_of_mails(t).update(CloudWatchDestination={}), "nobody counts the mails"
+    ),
+    "counting switched off": Fault(
+        lambda t: told_of_mails(t).update(Enabled=False), "nobody counts the mails"
     ),
     "no mails": Fault(
         lambda t: statements(t, "MailerRole").remove(sending(t)), "mailer may not send mails"

@@ -14,6 +14,7 @@ from infra.bundle.bundle import Bundle
 from infra.checks import CHECKS, findings, findings_of_a_cell, quotas
 from infra.checks.reading import as_list, named, of_kind
 from infra.checks.rights import allowed_by, functions
+from infra.template.alarms import OF_RECIPIENTS
 from infra.template.elements import digest, merged, text
 from infra.template.functions import FUNCTIONS
 from infra.template.parameters import READ_BY_FUNCTIONS
@@ -187,7 +188,8 @@ def test_alarms_are_those_of_the_tier():
     always = 2 * len(FUNCTIONS) + scheduled + 1
     assert len(names_of("CloudWatch::Alarm", tenant(TRIAL, BUNDLE))) == always
     called_by_rows = len([worker for worker in WORKERS if worker.follows])
-    further = len(names_of("DynamoDB::Table")) + len(GROUPS) + 2 * called_by_rows + 2
+    of_mails = len(OF_RECIPIENTS)
+    further = len(names_of("DynamoDB::Table")) + len(GROUPS) + 2 * called_by_rows + 2 + of_mails
     assert len(names_of("CloudWatch::Alarm")) == always + further
 
 
@@ -260,6 +262,20 @@ def test_copies_of_tables_are_under_a_key_of_the_cell_which_stays():
 def test_nobody_reaches_the_code_without_tls():
     policies = {name for _, each in of_kind(PLATFORM, "S3::BucketPolicy") for name in named(each)}
     assert names_of("S3::Bucket", PLATFORM) <= policies
+
+
+def test_what_comes_back_is_heard_where_the_set_counts_it():
+    """By the name SES gives the set, as the dimension it counts by."""
+    [events] = (each for _, each in of_kind(TEMPLATE, "SES::ConfigurationSetEventDestination"))
+    [counts] = events["EventDestination"]["CloudWatchDestination"]["DimensionConfigurations"]
+    [made] = (each for _, each in of_kind(TEMPLATE, "SES::ConfigurationSet"))
+    alarms = dict(of_kind(TEMPLATE, "CloudWatch::Alarm"))
+    for name in OF_RECIPIENTS:
+        [dimension] = alarms[name]["Dimensions"]
+        assert dimension == {"Name": counts["DimensionName"], "Value": made["Name"]}
+        assert TEMPLATE["Resources"][name]["Condition"] == "HasMailIdentity"
+    heard = {alarms[name]["MetricName"].lower() for name in OF_RECIPIENTS}
+    assert heard == set(events["EventDestination"]["MatchingEventTypes"])
 
 
 @pytest.mark.parametrize("tier", TIERS)

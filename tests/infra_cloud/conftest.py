@@ -19,6 +19,7 @@ from moto.kms.models import kms_backends
 from moto.logs.models import logs_backends
 from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
+from moto.ses.models import ses_backends
 
 from chalicelib.tables.outbox import Mail
 from infra.bundle.bundle import Bundle
@@ -53,7 +54,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ADA = Administrator("ada@example.com", "Ada", "Lovelace")
 _BACKENDS: tuple[BackendDict, ...] = (
     *(dynamodb_backends, secretsmanager_backends, kms_backends, logs_backends),
-    cloudwatch_backends,
+    *(cloudwatch_backends, ses_backends),
 )
 
 

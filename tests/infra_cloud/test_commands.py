@@ -22,6 +22,8 @@ def other(region, of_key):
     return "--set", f"OtherRegion={region}", "--set", f"OtherRegionKey={key}"
 
 
+SENT_FROM_ACME = ("deploy", "acme", "--set", "MailIdentity=acme.example", "--set")
+FROM_B = ("--mail-sender", "keyhaven@b.example")
 VPCE = "vpce-0a1b2c3d4e5f60718"
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
 
@@ -318,6 +320,25 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (
             ("onboard", "blue", *ADMIN, "--vpc-endpoints", VPCE, "--domain", "blue.example"),
             "exclude each other",
+        ),
+        (("deploy", "acme", "--set", "MailIdentity=@acme.example"), "MailIdentity cannot be"),
+        (("deploy", "acme", "--set", "MailZone=Z123"), "MailZone is of MailIdentity"),
+        (
+            (*SENT_FROM_ACME, "MailSender=keyhaven@other.example"),
+            "an address at acme.example, the MailIdentity; not keyhaven@other.example",
+        ),
+        (
+            (*SENT_FROM_ACME, "MailSender=keyhaven@mails.acme.example"),
+            "MailSender is an address at acme.example",
+        ),
+        (
+            (*SENT_FROM_ACME, "MailSender=keyhaven@acme.example"),
+            "SES has not verified acme.example, and would refuse mails from keyhaven@acme.example",
+        ),
+        (("onboard", "blue", *ADMIN, "--mail-identity", "a@b.example"), "MailIdentity cannot be"),
+        (
+            *(("onboard", "blue", *ADMIN, "--mail-identity", "b.example", *FROM_B),),
+            "SES has to verify MailIdentity before mails leave",
         ),
         (("restore", "nobody", "--give-up"), "There is no tenant 'nobody'"),
         (("restore", "acme", "--to", "2020-01-01T00:00:00Z"), "from 35 days to five minutes ago"),
