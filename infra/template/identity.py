@@ -15,17 +15,18 @@ DIMENSION = "ses:configuration-set"
 """A tag that SES gives each mail by itself."""
 RECORDS = (1, 2, 3)
 """By which SES sees that the domain is the sender's; each is a key that mails are signed with."""
+_EVENTS = "SenderEvents"
 _AN_HOUR = 3600
 
 
 def identity() -> Resources:
-    made = {
-        IDENTITY: ("SES::EmailIdentity", _identity()),
-        SENDING: ("SES::ConfigurationSet", {"Name": sub(SET_NAME)}),
-        "SenderEvents": ("SES::ConfigurationSetEventDestination", _events()),
-    }
+    """SES wants to be told how else one hears of it before it forwards nothing: so events first."""
+    only_if = {"Condition": HAS_IDENTITY}
+    counted = {"DependsOn": [_EVENTS], **only_if}
     return {
-        **{name: resource(*each, Condition=HAS_IDENTITY) for name, each in made.items()},
+        IDENTITY: resource("SES::EmailIdentity", _identity(), **counted),
+        SENDING: resource("SES::ConfigurationSet", {"Name": sub(SET_NAME)}, **only_if),
+        _EVENTS: resource("SES::ConfigurationSetEventDestination", _events(), **only_if),
         **{
             f"SenderRecord{number}": resource(
                 "Route53::RecordSet", _record(number), Condition="HasMailZone"
