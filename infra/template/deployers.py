@@ -26,6 +26,9 @@ EXPORTS_TO = "exports-keyhaven-*"
 REGISTRY_ID = "Registry"
 LOGS = ("operations", "readings", "action_logs")
 """Tables that `export-logs` reads."""
+ASKED = tuple(f"function:keyhaven-*-{name}:live" for name in ("auth", "public"))
+"""Functions that are asked inside the account, where a tenant's API is not on the internet: what
+anybody may ask there, without signing in."""
 ROW_ACTIONS = (
     *("BatchWriteItem", "DeleteItem", "GetItem", "PutItem", "Query", "Scan", "UpdateItem"),
 )
@@ -111,6 +114,8 @@ def _releasing() -> Iterator[Json]:
     yield from _archives()
     yield allow(["lambda:ListVersionsByFunction", "lambda:GetAlias"], _FUNCTIONS)
     yield allow(["lambda:DeleteFunction"], named("lambda", "function:keyhaven-*:*"))
+    yield allow(["lambda:InvokeFunction"], named("lambda", *ASKED))
+    yield allow(["ses:GetEmailIdentity"], named("ses", "identity/*"))
     yield allow(["logs:PutRetentionPolicy"], _GATEWAY_LOGS)
     yield allow(["cloudwatch:DescribeAlarms"], ["*"])
     yield allow(["sns:ListSubscriptionsByTopic"], [ref("AlarmTopic")])

@@ -154,7 +154,7 @@ PLACES: tuple[tuple[Sequence[str], Where], ...] = (
             {
                 "ForAllValues:StringLike": {
                     "route53:ChangeResourceRecordSetsNormalizedRecordNames": [sub("*.${Domain}")],
-                    "route53:ChangeResourceRecordSetsRecordTypes": ["A"],
+                    "route53:ChangeResourceRecordSetsRecordTypes": ["A", "CNAME"],
                 }
             },
             only="HasCertificate",
@@ -167,6 +167,8 @@ PLACES: tuple[tuple[Sequence[str], Where], ...] = (
     (("s3:GetObject*",), Where((sub("${Code.Arn}/code/*"),))),
     (("s3:*",), Where(plain("s3", "keyhaven-*"))),
     (("secretsmanager:*",), Where(named("secretsmanager", "secret:keyhaven/*"))),
+    (("ses:DescribeConfigurationSet",), Where()),
+    (("ses:*",), Where(named("ses", "identity/*", "configuration-set/keyhaven-*"))),
     (("sqs:*",), Where(named("sqs", "keyhaven-*"))),
     (("wafv2:*",), Where((arn("Firewall"), *_STAGES))),
 )
@@ -175,7 +177,7 @@ _IDEAS = {
     "roles": ("iam",),
     "stores": ("dynamodb", "kms", "logs", "s3", "secretsmanager", "sqs"),
     "functions": ("apigateway", "cloudwatch", "codedeploy", "ec2", "events", "lambda"),
-    "names": ("route53", "wafv2"),
+    "names": ("route53", "ses", "wafv2"),
 }
 """What a policy is of: AWS lets one have 6,144 characters."""
 

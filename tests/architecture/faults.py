@@ -863,7 +863,7 @@ FAULTS_OF_A_CELL = {
     ),
     "CI that calls founders": Fault(
         lambda t: further(t, "MayRelease", "lambda:InvokeFunction", "*"),
-        "CI may lambda:InvokeFunction",
+        "CI may call functions that nobody may ask",
     ),
     "CI that makes stacks": Fault(
         lambda t: allowing(t, "MayRelease", "cloudformation:CreateChangeSet")["Condition"][
