@@ -12,6 +12,11 @@ PURPOSE = "X-Keyhaven-Purpose"
 ASK_WHO = "Action=GetCallerIdentity&Version=2011-06-15"
 """The body of the request to STS by which AWS says who has signed it."""
 
+DEPLOYERS = "keyhaven-deployer-"
+"""How the name of a cell's role of deployers begins; its region follows."""
+_IDENTITY_CENTER = "AWSReservedSSO_"
+"""How names of roles begin that IAM Identity Center makes, and nobody else may make."""
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Proof:
@@ -38,6 +43,17 @@ class Operator:
     @property
     def account(self) -> str:
         return self.arn.split(":")[4]
+
+    def is_admitted(self, region: str) -> bool:
+        """Whether people alone come by it: as a user, or by a role that keeps their names.
+
+        Roles of functions and of CI sign too, under names that code chooses. The name of a role
+        is compared as a whole, since a tenant may be called «deployer».
+        """
+        kind, _, rest = self.arn.split(":", 5)[5].partition("/")
+        role, _, _ = rest.partition("/")
+        is_role_of_people = role == f"{DEPLOYERS}{region}" or role.startswith(_IDENTITY_CENTER)
+        return kind == "user" or (kind == "assumed-role" and is_role_of_people)
 
     def is_person(self, other: Operator) -> bool:
         """Whether two are one person: the same user, or sessions of one name in any roles."""

@@ -32,6 +32,9 @@ RESEAL = "reseal"
 _A_CALL = 45.0
 """Seconds after which sealing anew waits for the next call: who calls waits a minute."""
 ASK, GRANT, WITHDRAW = "ask", "grant", "withdraw"
+_NO_PERSON = Forbidden(
+    "Only users, and sessions of the role of deployers or of IAM Identity Center, may do this."
+)
 
 
 def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
@@ -159,9 +162,11 @@ def _broken(asked: Mapping[str, Any], own: str) -> dict[str, Any]:
 
 
 def _operator(asked: Mapping[str, Any], own: str, *named: str) -> Operator:
-    """Who does it, as AWS says; somebody of another account is nobody here."""
-    _, _, _, _, account, _, function, *_ = own.split(":")
+    """Who does it, as AWS says; somebody of another account, or a machine, is nobody here."""
+    _, _, _, region, account, _, function, *_ = own.split(":")
     by = operators.find(Proof(**asked["proof"]), purpose(function, asked["do"], *named))
     if by.account != account:
         raise Forbidden("You are not known in the account of this tenant.")
+    if not by.is_admitted(region):
+        raise _NO_PERSON
     return by

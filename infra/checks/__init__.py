@@ -95,6 +95,7 @@ OF_A_CELL: tuple[Check, ...] = (
     deployers.roles_are_handed_to_services,
     deployers.stacks_are_written_by_the_role,
     deployers.secrets_stay_unread,
+    deployers.secrets_can_be_brought_back,
     deployers.deployers_are_users,
     deployers.ci_is_one_subject,
     deployers.ci_only_releases,

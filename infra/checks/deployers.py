@@ -45,6 +45,9 @@ _WITHOUT_BOUND = frozenset(
 _OF_ROLES = "TenantsRoles"
 _HANDED_OVER = frozenset({"TenantsRole", "RestoreRole"})
 """Roles of the cell that deployers hand to CloudFormation, and to AWS Backup."""
+_OF_TENANTS = "Tenants"
+"""How the names of the policies begin that CloudFormation has."""
+_FOR_GOOD = "secretsmanager:ForceDeleteWithoutRecovery"
 _READS = re.compile("iam:(Get|List)")
 _WRITES_STACKS = frozenset(
     f"cloudformation:{each}" for each in ("CreateChangeSet", "CreateStack", "UpdateStack")
@@ -101,6 +104,16 @@ def secrets_stay_unread(template: Json) -> Iterator[str]:
                 yield f"{name} allows whatever {action} means."
             if _SECRETS.fullmatch(action):
                 yield f"{name} lets secrets be read."
+
+
+def secrets_can_be_brought_back(template: Json) -> Iterator[str]:
+    """By whoever deploys; CloudFormation deletes what a template has no more."""
+    for name, statement in _allowed(template):
+        condition = statement.get("Condition", {}).get("BoolIfExists", {})
+        if "secretsmanager:DeleteSecret" not in as_list(statement["Action"]):
+            continue
+        if not name.startswith(_OF_TENANTS) and condition.get(_FOR_GOOD) != "false":
+            yield f"{name} lets secrets be deleted for good."
 
 
 def deployers_are_users(template: Json) -> Iterator[str]:

@@ -6,10 +6,8 @@ role names the issuer, the audience and the subject as wholes. It may do what `M
 
 from __future__ import annotations
 
-import json
-
 from infra.template.deployers import RELEASES
-from infra.template.elements import Json, Resources, ref, resource, sub
+from infra.template.elements import Json, Resources, compact, ref, resource, sub
 
 CI = "CiRole"
 NAME = "keyhaven-ci-${AWS::Region}"
@@ -23,7 +21,7 @@ def ci() -> Resources:
     role: Json = {
         "RoleName": sub(NAME),
         "Description": "CI, which brings builds to Keyhaven's tenants.",
-        "AssumeRolePolicyDocument": sub(json.dumps(_trust())),
+        "AssumeRolePolicyDocument": sub(compact(_trust())),
         "MaxSessionDuration": SIX_HOURS,
         "ManagedPolicyArns": [ref(RELEASES)],
     }

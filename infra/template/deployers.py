@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from chalicelib.domain.operators import DEPLOYERS
 from chalicelib.objects.exports import EXPORTS
 from chalicelib.tables.settings import SERVER_KEY, UPGRADE
 from infra.template.elements import Json, Resources, arn, ref, resource, sub
@@ -17,7 +18,7 @@ from infra.template.roles import allow
 from infra.template.tenants_role import ROLE, named, plain, through
 
 DEPLOYER = "DeployerRole"
-NAME = "keyhaven-deployer-${AWS::Region}"
+NAME = f"{DEPLOYERS}${{AWS::Region}}"
 RELEASES, OPERATES, RESTORES = "MayRelease", "MayOperate", "MayRestore"
 HALF_A_DAY = 12 * 3600
 """A release goes on for hours; nobody takes the role in the middle of one."""
@@ -40,8 +41,12 @@ _TABLES = named("dynamodb", "table/keyhaven-*")
 _FUNCTIONS = named("lambda", "function:keyhaven-*")
 _KEYS = named("kms", "key/*")
 _BUCKETS = plain("s3", "keyhaven-*")
+_SECRETS = named("secretsmanager", "secret:keyhaven/*")
+_LOGS = named("logs", "log-group:/keyhaven/*")
 _GATEWAY_LOGS = named("logs", "log-group:API-Gateway-Execution-Logs_*")
 _BY_THE_ROLE: Json = {"StringEquals": {"cloudformation:RoleArn": arn(ROLE)}}
+_RECOVERABLE: Json = {"BoolIfExists": {"secretsmanager:ForceDeleteWithoutRecovery": "false"}}
+"""Whoever deletes a secret can be undone for some days: nobody ends all keys of tenants at once."""
 _OF_A_TENANT: Json = {"Null": {"aws:ResourceTag/tenant": "false"}}
 
 
@@ -154,6 +159,7 @@ def _operating() -> Iterator[Json]:
     yield allow(
         ["dynamodb:Scan"], named("dynamodb", *(f"table/keyhaven-*-{name}" for name in LOGS))
     )
+    yield allow(["logs:FilterLogEvents"], _LOGS)
     founders = named("lambda", "function:keyhaven-*-founder:live")
     yield allow(["lambda:InvokeFunction"], founders)
     yield allow(["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"], _FUNCTIONS)
@@ -184,13 +190,10 @@ def _leaving() -> Iterator[Json]:
     removes = ["s3:DeleteBucket", "s3:DeleteObject", "s3:DeleteObjectVersion"]
     yield {**allow(removes, [arn("Code"), sub("${Code.Arn}/*")]), "Effect": "Deny"}
     yield allow(
-        [
-            *("secretsmanager:DeleteSecret", "secretsmanager:DescribeSecret"),
-            "secretsmanager:StopReplicationToReplica",
-        ],
-        named("secretsmanager", "secret:keyhaven/*"),
+        ["secretsmanager:DescribeSecret", "secretsmanager:StopReplicationToReplica"], _SECRETS
     )
-    yield allow(["logs:DeleteLogGroup"], [*named("logs", "log-group:/keyhaven/*"), *_GATEWAY_LOGS])
+    yield allow(["secretsmanager:DeleteSecret"], _SECRETS, Condition=_RECOVERABLE)
+    yield allow(["logs:DeleteLogGroup"], [*_LOGS, *_GATEWAY_LOGS])
     yield allow(["kms:DescribeKey"], _KEYS)
     yield allow(["kms:ScheduleKeyDeletion"], _KEYS, Condition=_OF_A_TENANT)
     yield allow(["kms:Decrypt", "kms:GenerateDataKey"], _KEYS, Condition=through("dynamodb", "s3"))

@@ -188,12 +188,12 @@ def platform_parameters() -> Json:
             AllowedPattern="^(|[^@ ]+@[^@ ]+[.][^@ ]+)$",
         ),
         "Domain": _text(
-            "The domain under which tenants have their names, such as keyhaven.example.",
+            "The domain of tenants' names, such as keyhaven.example.",
             Default="",
             AllowedPattern=NAME,
         ),
         "HostedZone": _text(
-            "The hosted zone of that domain, such as Z0123456789ABCDEFGHIJ.",
+            "The hosted zone of that domain.",
             Default="",
             AllowedPattern=ZONE,
         ),
@@ -203,24 +203,22 @@ def platform_parameters() -> Json:
             AllowedPattern=OPTIONAL_ARN,
         ),
         "Deployers": _text(
-            "Who runs tenants without changing the cell: numbers of accounts or ARNs of users, "
-            "with commas between them; no roles.",
+            "Who runs tenants: accounts or ARNs of users, with commas between them; no roles.",
             Default="",
             AllowedPattern=PEOPLE,
         ),
         "CiIssuer": _text(
-            "The host of who signs the tokens of CI, such as token.actions.githubusercontent.com.",
+            "Who signs the tokens of CI, such as token.actions.githubusercontent.com.",
             Default="",
             AllowedPattern=NAME,
         ),
         "CiSubject": _text(
-            "Who of that issuer's brings builds to tenants, as a whole and without wildcards, "
-            "such as repo:acme/keyhaven:ref:refs/heads/main.",
+            "The whole subject of these tokens, such as repo:acme/keyhaven:environment:production.",
             Default="",
             AllowedPattern=SUBJECT,
         ),
         "CiProvider": _text(
-            "Whether the account's provider of that issuer is made with the cell, or is there.",
+            "Whether the account's provider of that issuer is made, or is there.",
             AllowedValues=["made", "there"],
             Default="made",
         ),

@@ -6,9 +6,7 @@ tenants, and one that shows whichever tenant is named in the field at its top.
 
 from __future__ import annotations
 
-import json
-
-from infra.template.elements import Json, Resources, ref, resource, sub
+from infra.template.elements import Json, Resources, compact, ref, resource, sub
 from infra.template.functions import FUNCTIONS
 
 QUERIES = {
@@ -74,7 +72,7 @@ def _dashboard(name: str, widgets: list[Json], variables: list[Json] | None = No
     body: Json = {"widgets": widgets, **({"variables": variables} if variables else {})}
     return {
         "DashboardName": sub(f"keyhaven-{name}-${{AWS::Region}}"),
-        "DashboardBody": sub(json.dumps(body)),
+        "DashboardBody": sub(compact(body)),
     }
 
 

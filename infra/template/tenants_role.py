@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 
+from chalicelib.domain.operators import DEPLOYERS
 from infra.template.elements import Json, Resources, arn, either, ref, resource, sub
 from infra.template.handlers import needed
 from infra.template.roles import allow, trust
@@ -20,17 +21,6 @@ ROLE = "TenantsRole"
 NAME = "keyhaven-tenants-${AWS::Region}"
 OF_TENANTS = "role/keyhaven/keyhaven-*"
 """Roles of tenants' stacks: their path, and how CloudFormation names them."""
-OF_THE_CELL: Mapping[str, tuple[Json, ...]] = {
-    "cloudwatch": (
-        *(arn("MailsBounce"), arn("MailsAnnoy")),
-        either("HasCertificate", arn("CertificateEnds")),
-    ),
-    "events": (arn("FailedBackups"),),
-    "iam": (arn("GatewayRole"), arn("BackupRole"), arn("RestoreRole")),
-    "kms": (arn("AlarmKey"), arn("VaultKey")),
-    "s3": (arn("Code"),),
-}
-"""What of the platform's stack has names like those of tenants, or none, by service."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +50,21 @@ def through(*services: str) -> Json:
     return {"StringEquals": {"kms:ViaService": hosts}}
 
 
+OF_THE_CELL: Mapping[str, tuple[Json, ...]] = {
+    "cloudwatch": (
+        *(arn("MailsBounce"), arn("MailsAnnoy")),
+        either("HasCertificate", arn("CertificateEnds")),
+    ),
+    "events": (arn("FailedBackups"),),
+    "iam": (
+        *(arn("GatewayRole"), arn("BackupRole"), arn("RestoreRole")),
+        *named("iam", f"role/keyhaven/{DEPLOYERS}${{AWS::Region}}", region=""),
+    ),
+    "kms": (arn("AlarmKey"), arn("VaultKey")),
+    "s3": (arn("Code"),),
+}
+"""What of the platform's stack has names like those of tenants, or none, by service; and the name
+by which break-glass knows deployers."""
 BOUND = {"StringEquals": {"iam:PermissionsBoundary": ref("Boundary")}}
 _ROLES = named("iam", OF_TENANTS, region="")
 _FUNCTIONS = named("lambda", "function:keyhaven-*")

@@ -812,6 +812,10 @@ FAULTS_OF_A_CELL = {
         lambda t: further(t, "MayOperate", "secretsmanager:GetSecretValue", "*"),
         "MayOperate lets secrets be read",
     ),
+    "secrets deleted for good": Fault(
+        lambda t: allowing(t, "MayOperate", "secretsmanager:DeleteSecret").pop("Condition"),
+        "MayOperate lets secrets be deleted for good",
+    ),
     "all of a service": Fault(
         lambda t: further(t, "MayRestore", "dynamodb:*", "*"),
         "MayRestore allows whatever dynamodb:* means",

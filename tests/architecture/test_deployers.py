@@ -151,6 +151,14 @@ NEEDED: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "how far an upgrade is is read by CI": (
         *(CI, "dynamodb:GetItem", SETTINGS, {"dynamodb:LeadingKeys": ["upgrade"]}),
     ),
+    "secrets of tenants that leave are deleted in thirty days": (
+        *(DEPLOYER, "secretsmanager:DeleteSecret", SECRET),
+        {"secretsmanager:ForceDeleteWithoutRecovery": "false"},
+    ),
+    "spans are read from the logs of functions": (
+        *(DEPLOYER, "logs:FilterLogEvents"),
+        *(f"arn:aws:logs:{HERE}:log-group:/keyhaven/acme/users:*", {}),
+    ),
     "founders are called": (
         *(DEPLOYER, "lambda:InvokeFunction"),
         *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-founder:live", {}),
@@ -176,6 +184,10 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "the role of backups for a function": (
         *(TENANTS, "iam:PassRole", OF_THE_CELL["BackupRole"]),
         {"iam:PassedToService": "lambda.amazonaws.com"},
+    ),
+    "a role that break-glass takes for deployers'": (
+        *(TENANTS, "iam:CreateRole"),
+        *(f"arn:aws:iam::{ACCOUNT}:role/keyhaven/keyhaven-deployer-{REGION}", BOUND),
     ),
     "a role for a machine": (
         *(TENANTS, "iam:PassRole", A_ROLE, {"iam:PassedToService": "ec2.amazonaws.com"}),
@@ -211,6 +223,18 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "the bound": (DEPLOYER, "iam:CreatePolicyVersion", OF_THE_CELL["Boundary"], {}),
     "a secret": (DEPLOYER, "secretsmanager:GetSecretValue", SECRET, {}),
     "a secret of one's own": (DEPLOYER, "secretsmanager:PutSecretValue", SECRET, {}),
+    "a secret that nobody can bring back": (
+        *(DEPLOYER, "secretsmanager:DeleteSecret", SECRET),
+        {"secretsmanager:ForceDeleteWithoutRecovery": "true"},
+    ),
+    "logs of others": (
+        *(DEPLOYER, "logs:FilterLogEvents"),
+        *(f"arn:aws:logs:{HERE}:log-group:/aws/lambda/other:*", {}),
+    ),
+    "logs that CI reads": (
+        *(CI, "logs:FilterLogEvents"),
+        *(f"arn:aws:logs:{HERE}:log-group:/keyhaven/acme/users:*", {}),
+    ),
     "the code of a function": (
         *(DEPLOYER, "lambda:UpdateFunctionCode"),
         *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-users", {}),

@@ -130,6 +130,7 @@ def _all(test: Callable[[list[str], Any], bool]) -> Callable[[list[str], Any], b
 _OPERATORS: dict[str, Callable[[list[str], Any], bool]] = {
     "StringEquals": _equals,
     "Bool": _equals,
+    "BoolIfExists": lambda wanted, value: value is None or _equals(wanted, value),
     "StringLike": _is_like_one,
     "ArnLike": _is_like_one,
     "Null": lambda wanted, value: (value is None) == (wanted == ["true"]),

@@ -18,7 +18,17 @@ from tests.support.races.scheduler import races
 from tests.support.wire.client import Client
 from tests.support.world import make, people
 from tests.support.world.keys import KEYS
-from tests.support.world.operators import CONTEXT, MAX, MAX_AGAIN, NORA, STRANGER, Person, an_sts
+from tests.support.world.operators import (
+    CONTEXT,
+    MAX,
+    MAX_AGAIN,
+    NOBODY,
+    NORA,
+    STRANGER,
+    TINA,
+    Person,
+    an_sts,
+)
 from tests.support.world.posted import posted
 
 [FOUNDER] = (worker for worker in WORKERS if worker.name == "founder")
@@ -127,6 +137,25 @@ def test_somebody_of_another_account_is_nobody(digest, founded, proof):
 
     assert "account" in asked(proof, STRANGER)["refused"]
     assert digest() == before
+
+
+@pytest.mark.parametrize("who", NOBODY)
+def test_who_is_no_person_neither_asks_nor_grants(digest, founded, proof, who):
+    before = digest()
+    assert "Only users" in asked(proof, NOBODY[who])["refused"]
+    assert digest() == before
+
+    request = asked(proof)["ask"]
+    before = digest()
+    assert "Only users" in granted(proof, request["id"], NOBODY[who])["refused"]
+    assert digest() == before
+
+
+@pytest.mark.parametrize("by", [MAX_AGAIN, TINA])
+def test_people_come_by_identity_center_or_as_users_too(founded, proof, by):
+    request = asked(proof, NORA)["ask"]
+
+    assert "grant" in granted(proof, request["id"], by)
 
 
 @pytest.mark.parametrize(

@@ -16,8 +16,9 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
 ACCOUNT = "123456789012"
+REGION = "eu-west-1"
 CONTEXT = SimpleNamespace(
-    invoked_function_arn=f"arn:aws:lambda:eu-west-1:{ACCOUNT}:function:keyhaven-acme-founder:live"
+    invoked_function_arn=f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:keyhaven-acme-founder:live"
 )
 
 
@@ -40,15 +41,28 @@ class Person:
         return {"AWS_ACCESS_KEY_ID": self.key, "AWS_SECRET_ACCESS_KEY": self.secret, **session}
 
 
-def of_role(name: str, role: str = "Operators", key: str = "") -> Person:
+def of_role(name: str, role: str = f"keyhaven-deployer-{REGION}", key: str = "") -> Person:
     arn = f"arn:aws:sts::{ACCOUNT}:assumed-role/{role}/{name}"
     return Person(key or f"AK{role}{name}", arn, session="a session")
 
 
 MAX, NORA = of_role("max"), of_role("nora")
-MAX_AGAIN = of_role("max", role="Deployers")
+MAX_AGAIN = of_role("max", role="AWSReservedSSO_Operators_0123456789abcdef")
+TINA = Person("AKTINA", f"arn:aws:iam::{ACCOUNT}:user/operations/tina")
 STRANGER = Person("AKSTRANGER", "arn:aws:iam::999999999999:user/sam")
-EVERYBODY = (MAX, NORA, MAX_AGAIN, STRANGER)
+NOBODY = {
+    "a function": of_role("keyhaven-acme-users", role="keyhaven-acme-UsersRole-X1"),
+    "a function of a tenant called deployer": of_role(
+        "max", role=f"keyhaven-deployer-{REGION}-UsersRole-X1"
+    ),
+    "CI": of_role("max", role=f"keyhaven-ci-{REGION}"),
+    "deployers of another cell": of_role("max", role="keyhaven-deployer-eu-north-1"),
+    "another role": of_role("max", role="Operators"),
+    "a federated user": Person("AKFEDERATED", f"arn:aws:sts::{ACCOUNT}:federated-user/max"),
+    "the root of the account": Person("AKROOT", f"arn:aws:iam::{ACCOUNT}:root"),
+}
+"""Whoever signs in the account and is no person by that."""
+EVERYBODY = (MAX, NORA, MAX_AGAIN, TINA, STRANGER, *NOBODY.values())
 
 
 @contextmanager
