@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -23,6 +24,11 @@ def pack(folder: Path, archive: Path, prefix: str = "") -> None:
 def content_digest(archive: Path) -> str:
     """A word for what is in an archive: it names the versions that run it."""
     return sha256(archive.read_bytes()).hexdigest()[:16]
+
+
+def checksum(archive: bytes) -> str:
+    """The whole SHA-256 of an archive, as Lambda and S3 write it."""
+    return b64encode(sha256(archive).digest()).decode()
 
 
 def _entry(name: str) -> ZipInfo:

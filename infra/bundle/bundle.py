@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from infra.bundle import interpreter, layer
-from infra.bundle.archive import content_digest, pack
+from infra.bundle.archive import checksum, content_digest, pack
 from infra.bundle.runtime import RUNTIME
 
 ROOT = Path(__file__).parents[2]
@@ -26,6 +26,8 @@ LARGEST_LAYER = 13_000_000
 class Bundle:
     code_digest: str
     layer_digest: str
+    code_checksum: str = "A" * 43 + "="
+    """Of code.zip; of no archive where templates are made only to be checked."""
 
     @property
     def code_key(self) -> str:
@@ -73,7 +75,9 @@ def _require_small(archive: Path) -> None:
 
 def built(folder: Path) -> Bundle:
     """The bundle that lies in a folder."""
-    return Bundle(content_digest(folder / "code.zip"), content_digest(folder / "layer.zip"))
+    code, layer_archive = folder / "code.zip", folder / "layer.zip"
+    digests = content_digest(code), content_digest(layer_archive)
+    return Bundle(*digests, checksum(code.read_bytes()))
 
 
 def gather_code(folder: Path) -> None:

@@ -48,6 +48,7 @@ _HANDED_OVER = frozenset({"TenantsRole", "RestoreRole"})
 _OF_TENANTS = "Tenants"
 """How the names of the policies begin that CloudFormation has."""
 _FOR_GOOD = "secretsmanager:ForceDeleteWithoutRecovery"
+_ARCHIVES = frozenset(f"${{Code.Arn}}/{each}" for each in ("*", "code/*", "layer/*"))
 _READS = re.compile("iam:(Get|List)")
 _WRITES_STACKS = frozenset(
     f"cloudformation:{each}" for each in ("CreateChangeSet", "CreateStack", "UpdateStack")
@@ -114,6 +115,15 @@ def secrets_can_be_brought_back(template: Json) -> Iterator[str]:
             continue
         if not name.startswith(_OF_TENANTS) and condition.get(_FOR_GOOD) != "false":
             yield f"{name} lets secrets be deleted for good."
+
+
+def archives_are_written_once(template: Json) -> Iterator[str]:
+    """Whoever wrote over the archive of a build would have tenants run other code."""
+    for name, statement in _allowed(template):
+        on = {_text(each) for each in as_list(statement["Resource"])}
+        once = statement.get("Condition", {}).get("Null", {}).get("s3:if-none-match") == "false"
+        if "s3:PutObject" in as_list(statement["Action"]) and on & _ARCHIVES and not once:
+            yield f"{name} lets archives of builds be written over."
 
 
 def deployers_are_users(template: Json) -> Iterator[str]:

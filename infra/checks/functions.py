@@ -29,6 +29,7 @@ _FILES = 512
 _SHIFT = "CodeDeployLambdaAliasUpdate"
 _GRADUAL = {"CodeDeployDefault.LambdaCanary10Percent5Minutes"}
 _LEAD_BACK = {"Errors", str(Metric.ACCIDENTS), "Duration"}
+_CHECKSUM = re.compile(r"[A-Za-z0-9+/]{43}=")
 _SECRET = re.compile(r"PRIVATE KEY|-----BEGIN|\{\{resolve:|[A-Za-z0-9+/=_]{60,}")
 
 
@@ -140,6 +141,13 @@ def aliases_lead_to_versions(template: Json) -> Iterator[str]:
         leads = [versions.get(one, set()) for one in named(version)]
         if leads != [{function}]:
             yield f"{name} leads to {version}, and to no version of {function}."
+
+
+def versions_are_of_what_was_built(template: Json) -> Iterator[str]:
+    """Lambda compares the archive that it has taken from the bucket."""
+    for name, each in of_kind(template, "Lambda::Version"):
+        if _CHECKSUM.fullmatch(str(each.get("CodeSha256"))) is None:
+            yield f"{name} is of whatever lies in the bucket."
 
 
 def releases_are_gradual(template: Json) -> Iterator[str]:

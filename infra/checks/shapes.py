@@ -31,7 +31,10 @@ MOST_TOLD = 30
 _METHOD = "API method"
 _RESPONSES = "x-amazon-apigateway-gateway-responses"
 _LABELS = ("Sid", "Id", "Key", "Name", "AttributeName", "IndexName", "RuleName", "PolicyName")
-_DIGEST = re.compile(r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])|(?<=Version|loyment)[0-9a-f]{12}\b")
+_DIGEST = re.compile(
+    r"(?<![0-9a-f])[0-9a-f]{16}(?![0-9a-f])|(?<=Version|loyment)[0-9a-f]{12}\b"
+    r"|(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{43}=(?!=)"
+)
 _BESIDE = ("Properties", "Type")
 Fact = tuple[str, str]
 """Where in a resource, and what stands there."""

@@ -70,13 +70,18 @@ def _resources(which: Function, release: Release, properties: Json, version: str
     return {
         which.id: resource("Lambda::Function", properties, **_after(placing)),
         which.logs: kept("Logs::LogGroup", log_group(which.name)),
-        version: kept("Lambda::Version", {"FunctionName": ref(which.id)}),
+        version: kept("Lambda::Version", _version(which, release.bundle)),
         which.alias: _alias(which, version, tier),
         **role(which, epoch, tier),
         **placing,
         **(_schedule(which) if which.group.is_scheduled else {}),
         **follower(which, epoch),
     }
+
+
+def _version(which: Function, bundle: Bundle) -> Json:
+    """Lambda publishes none of other code than was built, whatever lies in the bucket."""
+    return {"FunctionName": ref(which.id), "CodeSha256": bundle.code_checksum}
 
 
 def _function(which: Function, release: Release, told: Json) -> Json:

@@ -45,6 +45,8 @@ _SECRETS = named("secretsmanager", "secret:keyhaven/*")
 _LOGS = named("logs", "log-group:/keyhaven/*")
 _GATEWAY_LOGS = named("logs", "log-group:API-Gateway-Execution-Logs_*")
 _BY_THE_ROLE: Json = {"StringEquals": {"cloudformation:RoleArn": arn(ROLE)}}
+_ONCE: Json = {"Null": {"s3:if-none-match": "false"}}
+"""Provided that nothing lies there: no archive of a build is written over."""
 _RECOVERABLE: Json = {"BoolIfExists": {"secretsmanager:ForceDeleteWithoutRecovery": "false"}}
 """Whoever deletes a secret can be undone for some days: nobody ends all keys of tenants at once."""
 _OF_A_TENANT: Json = {"Null": {"aws:ResourceTag/tenant": "false"}}
@@ -140,10 +142,8 @@ def _archives() -> Iterator[Json]:
     """Code and templates in the cell's bucket; which days of the logs lie in a tenant's."""
     yield allow(["s3:ListBucket"], [arn("Code")])
     yield allow(["s3:GetObject"], [sub("${Code.Arn}/*")])
-    yield allow(
-        ["s3:PutObject", "s3:AbortMultipartUpload"],
-        [sub("${Code.Arn}/code/*"), sub("${Code.Arn}/templates/*")],
-    )
+    yield allow(["s3:PutObject"], [sub("${Code.Arn}/code/*")], Condition=_ONCE)
+    yield allow(["s3:PutObject"], [sub("${Code.Arn}/templates/*")])
     only_exports = {"StringLike": {"s3:prefix": f"{EXPORTS}/*"}}
     yield allow(["s3:ListBucket"], _BUCKETS, Condition=only_exports)
 

@@ -590,6 +590,10 @@ FAULTS = {
         lambda t: properties(t, "SecretsAlias").update(FunctionVersion="$LATEST"),
         "SecretsAlias leads to $LATEST",
     ),
+    "version of any code": Fault(
+        lambda t: first(t, "Lambda::Version")["Properties"].pop("CodeSha256"),
+        "is of whatever lies in the bucket",
+    ),
     "all requests at once": Fault(
         lambda t: properties(t, "SecretsFunctionRelease").update(
             DeploymentConfigName="CodeDeployDefault.LambdaAllAtOnce"
@@ -811,6 +815,10 @@ FAULTS_OF_A_CELL = {
     "secrets read by deployers": Fault(
         lambda t: further(t, "MayOperate", "secretsmanager:GetSecretValue", "*"),
         "MayOperate lets secrets be read",
+    ),
+    "archives written over": Fault(
+        lambda t: allowing(t, "MayRelease", "s3:PutObject").pop("Condition"),
+        "MayRelease lets archives of builds be written over",
     ),
     "secrets deleted for good": Fault(
         lambda t: allowing(t, "MayOperate", "secretsmanager:DeleteSecret").pop("Condition"),

@@ -146,7 +146,10 @@ NEEDED: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "stacks that stand are changed by CI": (
         *(CI, "cloudformation:CreateChangeSet", STACK, STANDING),
     ),
-    "code is sent by CI": (CI, "s3:PutObject", ARCHIVE, {}),
+    "code is sent by CI": (CI, "s3:PutObject", ARCHIVE, {"s3:if-none-match": "*"}),
+    "templates are sent by CI": (
+        *(CI, "s3:PutObject", f"{OF_THE_CELL['Code']}/templates/x.json", {}),
+    ),
     "the registry is written by CI": (CI, "dynamodb:UpdateItem", OF_THE_CELL["Registry"], {}),
     "how far an upgrade is is read by CI": (
         *(CI, "dynamodb:GetItem", SETTINGS, {"dynamodb:LeadingKeys": ["upgrade"]}),
@@ -258,6 +261,8 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "a stack that CI makes": (CI, "cloudformation:CreateChangeSet", STACK, BY_ROLE),
     "a stack that CI deletes": (CI, "cloudformation:DeleteStack", STACK, STANDING),
     "the stack of the cell by CI": (CI, "cloudformation:CreateChangeSet", CELL, STANDING),
+    "an archive that CI writes over": (CI, "s3:PutObject", ARCHIVE, {}),
+    "an archive that is written over": (DEPLOYER, "s3:PutObject", ARCHIVE, {}),
     "a layer of CI's": (CI, "s3:PutObject", f"{OF_THE_CELL['Code']}/layer/x.zip", {}),
     "a name that CI takes": (CI, "dynamodb:PutItem", OF_THE_CELL["Registry"], {}),
     "a founder that CI calls": (

@@ -22,7 +22,6 @@ from moto.secretsmanager.models import secretsmanager_backends
 from moto.ses.models import ses_backends
 
 from chalicelib.tables.outbox import Mail
-from infra.bundle.bundle import Bundle
 from infra.operate import builds, cells, onboarding
 from infra.operate.account import Account
 from infra.operate.builds import Build
@@ -102,7 +101,7 @@ def made_build(folder, code: bytes) -> Build:
     (folder / "platform.json").write_text(text(platform(bundle)))
     for name, tier in TIERS.items():
         (folder / f"tenant-{name}.json").write_text(text(tenant(tier, bundle)))
-    return Build(folder, Bundle(bundle.code_digest, bundle.layer_digest))
+    return Build(folder, bundle)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from chalicelib.services.operator import tenants
 from infra.operate import builds, cells, leftovers, onboarding, smoke
@@ -42,6 +43,43 @@ def test_setting_up_a_cell_again_changes_nothing(platform, capsys):
 
     assert [each for each in platform.stacks.asked if each.startswith("execute")] == []
     assert "0 sent, 2 were there." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sent", [{}, {"ChecksumAlgorithm": "SHA256"}])
+def test_another_archive_in_the_place_of_one_that_was_built_is_refused(platform, sent):
+    bucket = builds.platform_outputs(platform.account)["CodeBucket"]
+    key = platform.build.bundle.code_key
+    platform.client("s3").put_object(Bucket=bucket, Key=key, Body=b"planted", **sent)
+
+    with pytest.raises(Failed, match="is not what was built"):
+        platform.set_up()
+
+
+def test_an_archive_that_an_earlier_build_has_sent_without_a_checksum_is_read(platform, capsys):
+    bucket = builds.platform_outputs(platform.account)["CodeBucket"]
+    for key, path in platform.build.archives.items():
+        platform.client("s3").put_object(Bucket=bucket, Key=key, Body=path.read_bytes())
+    capsys.readouterr()
+
+    platform.set_up()
+
+    assert "0 sent, 2 were there." in capsys.readouterr().out
+
+
+def test_no_archive_is_sent_over_one_that_came_meanwhile(platform, tmp_path):
+    """What somebody puts there between the look and the sending stays."""
+    build = platform.next_build(tmp_path / "next")
+    bucket = builds.platform_outputs(platform.account)["CodeBucket"]
+    [_, upload, *_] = cells.steps(platform.account, build, {})
+
+    def plant(**_: object) -> None:
+        planted = {"Bucket": bucket, "Key": build.bundle.code_key, "Body": b"planted"}
+        boto3.client("s3", REGION).put_object(**planted)
+
+    platform.account.client("s3").meta.events.register("before-call.s3.PutObject", plant)
+
+    with pytest.raises(ClientError, match="PreconditionFailed"):
+        upload.do()
 
 
 def test_settings_of_a_cell_stay_when_they_are_not_given_again(cell):
