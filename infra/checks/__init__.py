@@ -97,6 +97,7 @@ OF_A_CELL: tuple[Check, ...] = (
     deployers.stacks_are_written_by_the_role,
     deployers.secrets_stay_unread,
     deployers.secrets_can_be_brought_back,
+    deployers.restores_are_of_our_tables,
     deployers.archives_are_written_once,
     deployers.deployers_are_users,
     deployers.ci_is_one_subject,

@@ -48,6 +48,7 @@ _HANDED_OVER = frozenset({"TenantsRole", "RestoreRole"})
 _OF_TENANTS = "Tenants"
 """How the names of the policies begin that CloudFormation has."""
 _FOR_GOOD = "secretsmanager:ForceDeleteWithoutRecovery"
+_OUR_TABLES = "arn:${AWS::Partition}:dynamodb:*:*:table/keyhaven-*"
 _ARCHIVES = frozenset(f"${{Code.Arn}}/{each}" for each in ("*", "code/*", "layer/*"))
 _READS = re.compile("iam:(Get|List)")
 _WRITES_STACKS = frozenset(
@@ -115,6 +116,19 @@ def secrets_can_be_brought_back(template: Json) -> Iterator[str]:
             continue
         if not name.startswith(_OF_TENANTS) and condition.get(_FOR_GOOD) != "false":
             yield f"{name} lets secrets be deleted for good."
+
+
+def restores_are_of_our_tables(template: Json) -> Iterator[str]:
+    """By nothing written elsewhere: AWS's own policy restores disks and buckets of others too."""
+    role = _role(template, "RestoreRole")
+    if role.get("ManagedPolicyArns"):
+        yield "RestoreRole has policies that are written elsewhere."
+    for policy in role.get("Policies", ()):
+        for statement in _statements(policy):
+            for action in as_list(statement["Action"]):
+                on = {_text(each) for each in as_list(statement["Resource"])}
+                if not action.startswith("kms:") and on != {_OUR_TABLES}:
+                    yield f"RestoreRole allows {action} on more than tables of tenants."
 
 
 def archives_are_written_once(template: Json) -> Iterator[str]:

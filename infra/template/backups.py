@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from infra.template.deployers import ROW_ACTIONS
 from infra.template.elements import NO_VALUE, Json, Resources, arn, either, kept, ref, resource, sub
 from infra.template.roles import allow, policy, trust
+from infra.template.tenants_role import named, through
 
 VAULT_DAYS = 35
 """How long backups are kept, and locked: nobody can delete them before, not even we."""
@@ -15,6 +17,13 @@ CHANGEABLE_DAYS = 3
 """After them the lock itself can never be taken back, by nobody, nor the vault be removed."""
 _USES_TO_COPY = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptTo")
 _USES_TO_RESTORE = ("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey", "kms:ReEncryptFrom")
+_AWS_OWN = "arn:${AWS::Partition}:iam::aws:policy/service-role/AWSBackupServiceRolePolicyForBackup"
+_TABLES = "arn:${AWS::Partition}:dynamodb:*:*:table/keyhaven-*"
+_RESTORES = ("RestoreTableFromAwsBackup", "RestoreTableFromBackup", "DescribeTable", *ROW_ACTIONS)
+_USES_OF_TABLES = (
+    *("Decrypt", "Encrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext"),
+    *("ReEncryptFrom", "ReEncryptTo"),
+)
 VAULT = "KeyedVault"
 """A vault never changes its key: the one before this, `Vault`, had AWS's own."""
 
@@ -46,26 +55,39 @@ def backups() -> Resources:
     return {
         "VaultKey": kept("KMS::Key", _key()),
         VAULT: kept("Backup::BackupVault", vault),
-        "BackupRole": _role("Backup", _USES_TO_COPY),
-        "RestoreRole": _role("Restores", _USES_TO_RESTORE),
+        "BackupRole": _role(_USES_TO_COPY, ManagedPolicyArns=[sub(_AWS_OWN)]),
+        "RestoreRole": _role(_USES_TO_RESTORE, *_restoring()),
         "Backups": resource("Backup::BackupPlan", plan),
         "BackedUp": resource("Backup::BackupSelection", selection),
     }
 
 
-def _role(of: str, uses: Sequence[str]) -> Json:
-    """What AWS Backup may do, as AWS says it, and its use of the key.
+def _role(uses: Sequence[str], *others: Json, **further: Json | list[Json]) -> Json:
+    """A role of AWS Backup, with its use of the key.
 
     Without that a job is said to be done, and nothing is copied.
     """
-    aws_own = f"policy/service-role/AWSBackupServiceRolePolicyFor{of}"
     properties: Json = {
         "Path": "/keyhaven/",
         "AssumeRolePolicyDocument": trust("backup.amazonaws.com"),
-        "ManagedPolicyArns": [sub(f"arn:${{AWS::Partition}}:iam::aws:{aws_own}")],
-        "Policies": [policy("copies", (allow(uses, [arn("VaultKey")]),))],
+        "Policies": [policy("copies", (allow(uses, [arn("VaultKey")]), *others))],
+        **further,
     }
     return resource("IAM::Role", properties)
+
+
+def _restoring() -> Iterator[Json]:
+    """What AWS's own policy for restores has for DynamoDB, on tables of ours.
+
+    By that policy itself whoever may hand over the role would restore all that the account has in
+    AWS Backup. A table may be that of another cell, whose copies are here.
+    """
+    yield allow([f"dynamodb:{each}" for each in _RESTORES], [sub(_TABLES)])
+    keys = named("kms", "key/*")
+    yield allow([f"kms:{each}" for each in _USES_OF_TABLES], keys, Condition=through("dynamodb"))
+    yield allow(["kms:DescribeKey"], keys)
+    to_services = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
+    yield allow(["kms:CreateGrant"], keys, Condition=to_services)
 
 
 def _nightly() -> Json:

@@ -20,7 +20,7 @@ def ci() -> Resources:
     provider: Json = {"Url": sub("https://${CiIssuer}"), "ClientIdList": [AUDIENCE]}
     role: Json = {
         "RoleName": sub(NAME),
-        "Description": "CI, which brings builds to Keyhaven's tenants.",
+        "Description": "Brings builds to Keyhaven's tenants.",
         "AssumeRolePolicyDocument": sub(compact(_trust())),
         "MaxSessionDuration": SIX_HOURS,
         "ManagedPolicyArns": [ref(RELEASES)],

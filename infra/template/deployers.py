@@ -67,7 +67,7 @@ def deployers() -> Resources:
 def _role() -> Json:
     return {
         "RoleName": sub(NAME),
-        "Description": "Who runs Keyhaven's tenants, and does not change the cell.",
+        "Description": "Runs Keyhaven's tenants.",
         "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [_people()]},
         "MaxSessionDuration": HALF_A_DAY,
         "ManagedPolicyArns": [ref(RELEASES), ref(OPERATES), ref(RESTORES)],

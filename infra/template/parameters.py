@@ -180,7 +180,7 @@ def tenant_conditions(tier: Tier) -> Json:
 def platform_parameters() -> Json:
     return {
         "HasLayerInBucket": _unless_yes(
-            "Whether the layer's archive lies in the code bucket already.",
+            "Whether the layer lies in the code bucket.",
         ),
         "AlarmAddress": _text(
             "Who is told of alarms by mail.",
@@ -198,12 +198,12 @@ def platform_parameters() -> Json:
             AllowedPattern=ZONE,
         ),
         "OtherVault": _text(
-            "A vault in another account or region, for copies of backups.",
+            "A vault elsewhere, for copies of backups.",
             Default="",
             AllowedPattern=OPTIONAL_ARN,
         ),
         "Deployers": _text(
-            "Who runs tenants: accounts or ARNs of users, with commas between them; no roles.",
+            "Who runs tenants: accounts or ARNs of users, with commas between them.",
             Default="",
             AllowedPattern=PEOPLE,
         ),
@@ -213,12 +213,12 @@ def platform_parameters() -> Json:
             AllowedPattern=NAME,
         ),
         "CiSubject": _text(
-            "The whole subject of these tokens, such as repo:acme/keyhaven:environment:production.",
+            "The subject of these tokens, such as repo:acme/keyhaven:environment:production.",
             Default="",
             AllowedPattern=SUBJECT,
         ),
         "CiProvider": _text(
-            "Whether the account's provider of that issuer is made, or is there.",
+            "Whether that issuer's provider is made, or is there.",
             AllowedValues=["made", "there"],
             Default="made",
         ),

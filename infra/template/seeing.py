@@ -127,7 +127,6 @@ def _chart(number: int, title: str, expression: str) -> Json:
         "properties": {
             "title": title,
             "region": "${AWS::Region}",
-            "view": "timeSeries",
-            "metrics": [[{"expression": expression, "label": "", "id": "all"}]],
+            "metrics": [[{"expression": expression, "label": ""}]],
         },
     }

@@ -191,7 +191,7 @@ def tenants_role() -> Resources:
     policies = {f"Tenants{idea.title()}": _policy(idea) for idea in _IDEAS}
     role: Json = {
         "RoleName": sub(NAME),
-        "Description": "What CloudFormation needs for the stacks of Keyhaven's tenants.",
+        "Description": "Makes the stacks of Keyhaven's tenants.",
         "AssumeRolePolicyDocument": _trust(),
         "ManagedPolicyArns": [ref(each) for each in policies],
     }

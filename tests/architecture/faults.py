@@ -750,6 +750,14 @@ FAULTS_OF_A_CELL = {
         lambda t: trusting(t, "RestoreRole").update(Principal={"AWS": "*"}),
         "RestoreRole may be taken by",
     ),
+    "restores of anything": Fault(
+        lambda t: properties(t, "RestoreRole").update(ManagedPolicyArns=["x"]),
+        "RestoreRole has policies that are written elsewhere",
+    ),
+    "restores of others' tables": Fault(
+        lambda t: statements(t, "RestoreRole")[1].update(Resource=["*"]),
+        "RestoreRole allows dynamodb:RestoreTableFromAwsBackup on more than tables of tenants",
+    ),
     "backups by everybody": Fault(
         lambda t: trusting(t, "BackupRole").update(Principal={"AWS": "*"}),
         "BackupRole may be taken by",

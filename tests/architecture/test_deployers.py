@@ -20,7 +20,7 @@ from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights, is_like
 BUNDLE = Bundle("c" * 16, "d" * 16)
 PLATFORM = platform(BUNDLE)
 TENANTS, DEPLOYER = Rights(PLATFORM, "TenantsRole"), Rights(PLATFORM, "DeployerRole")
-CI = Rights(PLATFORM, "CiRole")
+CI, RESTORE = Rights(PLATFORM, "CiRole"), Rights(PLATFORM, "RestoreRole")
 KINDS = {
     each["Type"].removeprefix("AWS::")
     for tier in TIERS.values()
@@ -162,6 +162,17 @@ NEEDED: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
         *(DEPLOYER, "logs:FilterLogEvents"),
         *(f"arn:aws:logs:{HERE}:log-group:/keyhaven/acme/users:*", {}),
     ),
+    "tables come back from the vault": (RESTORE, "dynamodb:RestoreTableFromAwsBackup", TABLE, {}),
+    "tables come back from copies of DynamoDB's own": (
+        *(RESTORE, "dynamodb:RestoreTableFromBackup", f"{TABLE}/backup/01"),
+        {},
+    ),
+    "rows come back": (RESTORE, "dynamodb:BatchWriteItem", TABLE, {}),
+    "copies are read with the vault's key": (RESTORE, "kms:Decrypt", OF_THE_CELL["VaultKey"], {}),
+    "restored tables are under the tenant's key": (
+        *(RESTORE, "kms:CreateGrant", f"arn:aws:kms:{HERE}:key/tenant"),
+        {"kms:GrantIsForAWSResource": "true"},
+    ),
     "founders are called": (
         *(DEPLOYER, "lambda:InvokeFunction"),
         *(f"arn:aws:lambda:{HERE}:function:keyhaven-acme-founder:live", {}),
@@ -280,6 +291,26 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     ),
     "a secret that CI reads": (CI, "secretsmanager:GetSecretValue", SECRET, {}),
     "a role that CI takes": (CI, "sts:AssumeRole", OF_THE_CELL["DeployerRole"], {}),
+    "a table of others that is restored": (
+        *(RESTORE, "dynamodb:RestoreTableFromAwsBackup"),
+        *(f"arn:aws:dynamodb:{HERE}:table/payroll", {}),
+    ),
+    "a table of others that is written": (
+        *(RESTORE, "dynamodb:PutItem", f"arn:aws:dynamodb:{HERE}:table/payroll", {}),
+    ),
+    "the registry that is restored": (
+        *(RESTORE, "dynamodb:RestoreTableFromAwsBackup", OF_THE_CELL["Registry"], {}),
+    ),
+    "a disk that is restored": (
+        *(RESTORE, "ec2:CreateVolume", f"arn:aws:ec2:{HERE}:volume/*", {}),
+    ),
+    "a bucket that is restored": (RESTORE, "s3:CreateBucket", "arn:aws:s3:::keyhaven-x", {}),
+    "a key that a restore uses by itself": (
+        *(RESTORE, "kms:Decrypt", f"arn:aws:kms:{HERE}:key/tenant", {}),
+    ),
+    "a key that a restore gives to others": (
+        *(RESTORE, "kms:CreateGrant", f"arn:aws:kms:{HERE}:key/tenant", {}),
+    ),
     "one's own policies": (DEPLOYER, "iam:PutRolePolicy", OF_THE_CELL["DeployerRole"], BOUND),
 }
 

@@ -68,13 +68,12 @@ class Rights:
 
     def statements(self) -> list[dict[str, Any]]:
         role = self.template["Resources"][self.role]["Properties"]
-        attached = [each["Ref"] for each in role["ManagedPolicyArns"]]
+        attached = [each["Ref"] for each in role.get("ManagedPolicyArns", ())]
+        policies = [self.template["Resources"][name]["Properties"] for name in attached]
         return [
             statement
-            for name in attached
-            for statement in self.resolved(
-                self.template["Resources"][name]["Properties"]["PolicyDocument"]["Statement"]
-            )
+            for policy in (*policies, *role.get("Policies", ()))
+            for statement in self.resolved(policy["PolicyDocument"]["Statement"])
         ]
 
     def resolved(self, value: Any) -> Any:
