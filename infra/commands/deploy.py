@@ -135,7 +135,7 @@ def _settings(account: Account, tenant: str, wanted: Mapping[str, str]) -> dict[
     changes = settings.of_tenant(entry, wanted)
     if name := changes.get("DomainName"):
         settings.require_covered(name, builds.platform_outputs(account))
-    if "MailSender" in changes:
+    if changes.keys() & {"MailSender", "MailIdentity"}:
         mail_identities.require_verified(account, {**entry.parameters, **changes})
     return {**_zone_of_mails(account, entry, changes), **changes}
 
@@ -143,7 +143,7 @@ def _settings(account: Account, tenant: str, wanted: Mapping[str, str]) -> dict[
 def _zone_of_mails(account: Account, entry: Entry, changes: Mapping[str, str]) -> dict[str, str]:
     """Where the records of another MailIdentity go, unless that is said."""
     domain = changes.get("MailIdentity")
-    if domain is None:
+    if domain is None or domain == entry.parameters.get("MailIdentity"):
         return {}
     mail_identities.require_free(account, entry, domain)
     return {"MailZone": mail_identities.zone_of(domain, builds.platform_outputs(account))}

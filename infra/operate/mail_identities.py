@@ -37,7 +37,8 @@ def require_verified(account: Account, wanted: Mapping[str, str]) -> None:
     if wanted.get("MailSender") and domain and not is_verified(account, domain):
         raise Failed(
             f"SES has not verified {domain}, and would refuse mails from {wanted['MailSender']}. "
-            "Set MailIdentity alone first; `status` shows the records to make, and when to go on."
+            "Set MailIdentity without a sender first (`--set MailSender=`); `status` shows the "
+            "records to make, and when to go on."
         )
 
 

@@ -130,6 +130,21 @@ def test_records_go_to_another_zone_that_is_named(give, acme):
     assert as_made(stack(acme), "SenderRecord1")["HostedZoneId"] == "Z456"
 
 
+def test_records_stay_in_their_zone_when_the_domain_is_given_again(give, acme):
+    deploy(give, f"MailIdentity={DOMAIN}", "MailZone=Z456")
+
+    deploy(give, f"MailIdentity={DOMAIN}", "SupportAddress=help@example.com")
+
+    assert as_made(stack(acme), "SenderRecord1")["HostedZoneId"] == "Z456"
+
+
+def test_a_domain_is_not_put_under_a_sender_before_it_is_verified(give, acme):
+    deploy(give, f"MailSender={SENDER}")
+
+    assert f"SES has not verified {DOMAIN}" in deploy(give, f"MailIdentity={DOMAIN}")
+    assert "SenderIdentity" not in stack(acme).physical
+
+
 def test_onboarding_makes_the_records_too(give, platform):
     address = ("--base-url", platform.address)
     give("onboard", "acme", *ADMIN, *address, "--mail-identity", "acme.keyhaven.example")
