@@ -78,6 +78,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     given.of_change(parser)
     given.of_build(parser)
+    given.of_work(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -98,9 +99,9 @@ def run(options: argparse.Namespace) -> None:
     entry = _entry(account, options, platform)
     onboarding.require_fits(account, entry, platform)
     if administrator is None:
-        steps = taking_over.steps(account, build, entry)
+        steps = taking_over.steps(account, build, entry, instead=options.instead)
     else:
-        steps = onboarding.steps(account, build, entry, administrator)
+        steps = onboarding.steps(account, build, entry, administrator, instead=options.instead)
     again = f"keyhaven infra onboard {options.tenant} …, as before"
     carry_out(steps, again=again, dry_run=options.dry_run)
 

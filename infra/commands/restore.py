@@ -10,7 +10,7 @@ from infra.commands import options as given
 from infra.operate import copies, releasing, restoring
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.copies import Wanted
+from infra.operate.copies import CopySet, Wanted
 from infra.operate.registry import Entry, Registry
 from infra.operate.steps import Failed, Step, carry_out
 
@@ -83,33 +83,41 @@ def cell(text: str) -> str:
 def run(options: argparse.Namespace) -> None:
     account = given.account(options)
     entry = Registry(account).fetch(options.tenant)
-    steps = _steps(options, account, entry)
     again = f"keyhaven infra restore {options.tenant} …, as before"
+    if options.from_vault:
+        chosen = _chosen(options, account, entry)
+        again += f", with --before {chosen.last:%Y-%m-%dT%H:%M:%SZ}"
+        steps = _from_vault(options, account, entry, chosen)
+    else:
+        _require_none_of_vault(options)
+        steps = _steps(options, account, entry)
     carry_out(steps, again=again, dry_run=options.dry_run)
 
 
 def _steps(options: argparse.Namespace, account: Account, entry: Entry) -> list[Step]:
-    if not options.from_vault:
-        _require_none_of_vault(options)
     if options.give_up:
         return restoring.give_up(account, entry)
     if options.let_go:
         return restoring.let_go(account, entry)
-    if options.from_vault:
-        return _from_vault(options, account, entry)
     restoring.require_within_reach(account, options.to)
     restoring.require_reached(account, entry, options.to)
     build = _build(options, entry)
     return restoring.steps(account, build, entry, options.to, instead=options.instead)
 
 
-def _from_vault(options: argparse.Namespace, account: Account, entry: Entry) -> list[Step]:
+def _chosen(options: argparse.Namespace, account: Account, entry: Entry) -> CopySet:
     empty = frozenset(options.empty)
     wanted = Wanted(options.before, options.of_cell or "", options.epoch, empty)
     chosen = copies.find(account, entry, wanted)
     print(f"{chosen}.")
     if chosen.passed_over:
         print(f"There is a newer set, which is not whole. {chosen.passed_over}")
+    return chosen
+
+
+def _from_vault(
+    options: argparse.Namespace, account: Account, entry: Entry, chosen: CopySet
+) -> list[Step]:
     build = _build(options, entry)
     return restoring.steps_from_vault(account, build, entry, chosen, instead=options.instead)
 

@@ -146,10 +146,7 @@ class Restoring:
         )
 
     def _under_way(self, arn: str) -> str:
-        jobs = self._account.pages(
-            *("backup", "list_restore_jobs", "RestoreJobs"), ByResourceType="DynamoDB"
-        )
-        same = (job for job in jobs if job["RecoveryPointArn"] == arn)
+        same = (job for job in _jobs(self._account) if job["RecoveryPointArn"] == arn)
         return next((job["RestoreJobId"] for job in same if job["Status"] in _UNDER_WAY), "")
 
     @property
@@ -157,23 +154,50 @@ class Restoring:
         return self._account.client("backup")
 
 
+def require_none_under_way(account: Account, tenant: str) -> None:
+    """Refuse while AWS Backup brings tables of a tenant back: it may not have made them yet."""
+    jobs = [job for job in _jobs(account) if job["Status"] in _UNDER_WAY]
+    if not jobs:
+        return
+    points = _points(account, _platform_says(account, "VaultName"))
+    table = re.compile(rf"arn:.+:table/{_table_of(tenant)}")
+    ours = {each["RecoveryPointArn"] for each in points if table.fullmatch(each["ResourceArn"])}
+    if under_way := sorted(j["RestoreJobId"] for j in jobs if j["RecoveryPointArn"] in ours):
+        raise Failed(
+            f"AWS Backup still brings back tables of {tenant}, and may make them later: wait until "
+            f"these jobs are done (`aws backup describe-restore-job`): {', '.join(under_way)}."
+        )
+
+
 def _whole(account: Account, vault: str, entry: Entry, wanted: Wanted) -> Iterator[Copy]:
     """Those of the tenant's tables in a cell; of this one, none of an epoch it has not come to."""
     owner, region = (wanted.of_cell or account.cell).split("/")
-    name = rf"keyhaven-{re.escape(entry.tenant)}-(\d+)-([a-z_]+)"
-    ours = re.compile(rf"arn:[a-z-]+:dynamodb:{region}:{owner}:table/{name}")
-    listed = account.pages(
-        *("backup", "list_recovery_points_by_backup_vault", "RecoveryPoints"),
-        BackupVaultName=vault,
-        ByResourceType="DynamoDB",
-    )
-    for each in listed:
+    table = _table_of(entry.tenant)
+    ours = re.compile(rf"arn:[a-z-]+:dynamodb:{region}:{owner}:table/{table}")
+    for each in _points(account, vault):
         match = ours.fullmatch(each["ResourceArn"])
         if match is None or each["Status"] != _WHOLE:
             continue
         epoch, table = int(match[1]), match[2]
         if wanted.of_cell or epoch <= entry.epoch:
             yield Copy(table, epoch, each["CreationDate"], each["RecoveryPointArn"])
+
+
+def _table_of(tenant: str) -> str:
+    """What the names of a tenant's tables look like: an epoch, and which one it is."""
+    return rf"keyhaven-{re.escape(tenant)}-(\d+)-([a-z_]+)"
+
+
+def _points(account: Account, vault: str) -> Iterator[Any]:
+    return account.pages(
+        *("backup", "list_recovery_points_by_backup_vault", "RecoveryPoints"),
+        BackupVaultName=vault,
+        ByResourceType="DynamoDB",
+    )
+
+
+def _jobs(account: Account) -> Iterator[Any]:
+    return account.pages("backup", "list_restore_jobs", "RestoreJobs", ByResourceType="DynamoDB")
 
 
 def _is_wanted(copy: Copy, wanted: Wanted) -> bool:

@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from infra.checks.rests import LOG_DAYS
 from infra.operate.account import Account
+from infra.operate.steps import Failed
 from infra.template.api import STAGE
 
 KEY_DAYS = 30
@@ -60,23 +61,41 @@ def tables(account: Account, tenant: str) -> list[tuple[int, str]]:
 
 
 def remove(account: Account, tenant: str, *, with_key: str = "", recoverable: bool = False) -> None:
-    """Remove what is left. `recoverable` secrets and keys stay for thirty days more."""
+    """Remove what is left, secrets only where they stay `recoverable` for thirty days more."""
     remove_tables(account, [name for _, name in tables(account, tenant)])
     if bucket := _bucket(account, tenant):
         _empty(account, bucket)
         account.client("s3").delete_bucket(Bucket=bucket)
-    for name in _secrets(account, tenant):
-        how = (
-            {"RecoveryWindowInDays": KEY_DAYS}
-            if recoverable
-            else {"ForceDeleteWithoutRecovery": True}
-        )
-        account.client("secretsmanager").delete_secret(SecretId=name, **how)
-    if not recoverable:
+    if recoverable:
+        for name in _secrets(account, tenant):
+            account.client("secretsmanager").delete_secret(
+                SecretId=name, RecoveryWindowInDays=KEY_DAYS
+            )
+    else:
         for name in _logs(account, tenant):
             account.client("logs").delete_log_group(logGroupName=name)
     if key := with_key or _key(account, tenant):
         _schedule_deletion(account, key)
+
+
+def require_no_secret(account: Account, tenant: str) -> None:
+    """Refuse to go on where a key may be lost for good.
+
+    What nobody has ever used has no secret with a value. One without keeps its name for a week at
+    least, unless it is deleted without recovery, which no command does.
+    """
+    names, client = tuple(_secrets(account, tenant)), account.client("secretsmanager")
+    told = {name: client.describe_secret(SecretId=name) for name in names}
+    if kept := [name for name in names if told[name].get("VersionIdsToStages")]:
+        raise Failed(
+            f"Nothing is removed: these secrets have a value, and may be the only private keys of "
+            f"a tenant: {', '.join(kept)}. One of another region is made by --keys-from-replicas."
+        )
+    if names:
+        raise Failed(
+            f"Nothing is removed: an earlier try has left secrets without a value, and their names "
+            f"are not free. Remove them by hand (docs/operations.md): {', '.join(names)}."
+        )
 
 
 def remove_tables(account: Account, names: list[str]) -> None:

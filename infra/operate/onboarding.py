@@ -44,8 +44,15 @@ class Administrator:
     last_name: str
 
 
-def steps(account: Account, build: Build, entry: Entry, administrator: Administrator) -> list[Step]:
-    new = Onboarding(account, build, entry)
+def steps(
+    account: Account,
+    build: Build,
+    entry: Entry,
+    administrator: Administrator,
+    *,
+    instead: bool = False,
+) -> list[Step]:
+    new = Onboarding(account, build, entry, instead=instead)
     return [
         Step("reserve the name", new.reserve),
         Step("create the stack", new.create),
@@ -58,18 +65,24 @@ def steps(account: Account, build: Build, entry: Entry, administrator: Administr
 
 
 class Onboarding:
-    def __init__(self, account: Account, build: Build, entry: Entry) -> None:
+    verb = "onboard"
+    """What the registry calls it while it is not finished."""
+
+    def __init__(
+        self, account: Account, build: Build, entry: Entry, *, instead: bool = False
+    ) -> None:
         self._account = account
         self._registry = Registry(account)
         self._build = build
         self._entry = entry
-        self._work = f"onboard {entry.tenant}"
+        self._instead = instead
+        self._work = f"{self.verb} {entry.tenant}"
         self._fingerprint = ""
 
     def reserve(self) -> str | None:
         """An active tenant is refused: its name is taken, also by itself."""
         before = self._registry.find(self._entry.tenant)
-        self._registry.reserve(replace(self._entry, work=self._work))
+        self._registry.reserve(replace(self._entry, work=self._work), instead=self._instead)
         return None if before is None else "It was reserved; going on from there."
 
     def create(self) -> str:
@@ -112,7 +125,8 @@ class Onboarding:
         return builds.stack_of(self._account, self._entry.tenant)
 
     def _remove_remains(self) -> None:
-        """Of a stack that could not be created, and that nobody has ever used."""
+        """Of a stack that could not be created, and that nobody has ever used: it has no keys."""
+        leftovers.require_no_secret(self._account, self._entry.tenant)
         print("    An earlier try has failed; what it left is removed.", flush=True)
         self._stack.delete()
         leftovers.remove(self._account, self._entry.tenant)

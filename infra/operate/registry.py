@@ -28,6 +28,9 @@ GONE = "gone"
 HELD = "hold"
 """The work of a tenant none of whose functions runs, until it is woken."""
 
+_FREE = "(#work = :nothing OR #work = :work)"
+"""Where no other command is at work."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -76,20 +79,28 @@ class Registry:
         entries = [_entry(row) for page in pages for row in page["Items"]]
         return sorted(entries, key=lambda entry: entry.tenant)
 
-    def reserve(self, entry: Entry) -> None:
-        """Take the name; again for who has taken it and not come to the end."""
+    def reserve(self, entry: Entry, *, instead: bool = False) -> None:
+        """Take the name; again for who has taken it and not come to the end.
+
+        Of one that another command has taken, only `instead` of that.
+        """
         row = {name: _stored(value) for name, value in _plain(entry).items()}
+        again, names, values = "#state = :reserved", {"#state": "state"}, {":reserved": RESERVED}
+        if not instead:
+            again += f" AND {_FREE}"
+            names |= {"#work": "work"}
+            values |= {":work": entry.work, ":nothing": ""}
         try:
             self._table.put_item(
                 TableName=REGISTRY,
                 Item=row,
-                ConditionExpression="attribute_not_exists(tenant) OR #state = :reserved",
-                ExpressionAttributeNames={"#state": "state"},
-                ExpressionAttributeValues={":reserved": {"S": RESERVED}},
+                ConditionExpression=f"attribute_not_exists(tenant) OR ({again})",
+                ExpressionAttributeNames=names,
+                ExpressionAttributeValues={name: _stored(text) for name, text in values.items()},
             )
         except ClientError as error:
             _raise_unless_refused(error)
-            raise Failed(f"The name {entry.tenant!r} is taken.") from None
+            raise Failed(self._taken(entry.tenant)) from None
 
     def begin(self, tenant: str, work: str, *states: str, instead: bool = False) -> Entry:
         """Write down what is begun, where the tenant is in one of these states.
@@ -100,7 +111,7 @@ class Registry:
         provided = f"#state IN ({', '.join(wanted)})"
         values = {**wanted}
         if not instead:
-            provided += " AND (#work = :nothing OR #work = :work)"
+            provided += f" AND {_FREE}"
             values |= {":work": _stored(work), ":nothing": _stored("")}
         try:
             self._update(tenant, {"work": work}, provided, values, {"#state": "state"})
@@ -117,6 +128,11 @@ class Registry:
         except ClientError as error:
             _raise_unless_refused(error)
             raise Failed(self._in_the_way(tenant, ())) from None
+
+    def _taken(self, tenant: str) -> str:
+        if self.fetch(tenant).state != RESERVED:
+            return f"The name {tenant!r} is taken."
+        return self._in_the_way(tenant, ())
 
     def _in_the_way(self, tenant: str, states: Collection[str]) -> str:
         """Why a command may not work on a tenant."""

@@ -129,10 +129,24 @@ class _Restore:
 
     def begin(self) -> None:
         tenant, work = self._entry.tenant, self._work
+        self._require_not_mixed(self._registry.fetch(tenant))
         entry = self._registry.begin(tenant, work, ACTIVE, instead=self._instead)
         if entry.epoch != self._entry.epoch:
             self._registry.end(tenant, work)
             raise Failed("The tenant was restored just now; look at `status`.")
+
+    def _require_not_mixed(self, entry: Entry) -> None:
+        """Tables that are there, or are still to come, are of one moment: also with `--instead`."""
+        if entry.work == self._work:
+            return
+        newer = replace(entry, epoch=entry.epoch + 1)
+        if any(name.startswith(self._named("", newer)) for name in self._present()):
+            raise Failed(
+                f"Tables of epoch {newer.epoch} are there already, and this is not finished: "
+                f"{entry.work or 'an earlier restore'}. Finish it, or remove them first: "
+                f"`keyhaven infra restore {entry.tenant} --give-up`."
+            )
+        copies.require_none_under_way(self._account, entry.tenant)
 
     def restore(self) -> str:
         """A table that came since was empty at the moment: there it is made, not restored."""
@@ -343,6 +357,7 @@ def give_up(account: Account, entry: Entry) -> list[Step]:
     def remove() -> str:
         if entry.work and not entry.work.startswith(WORK):
             raise Failed(f"It is no restore that is unfinished, but: {entry.work}.")
+        copies.require_none_under_way(account, entry.tenant)
         newer = [
             name for epoch, name in leftovers.tables(account, entry.tenant) if epoch > entry.epoch
         ]

@@ -20,6 +20,8 @@ CREATE, UPDATE, IMPORT = "CREATE", "UPDATE", "IMPORT"
 _GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _NEVER_WAS = frozenset({"REVIEW_IN_PROGRESS"})
 _NOT_MADE = frozenset({"ROLLBACK_COMPLETE", "ROLLBACK_FAILED", "CREATE_FAILED", "DELETE_FAILED"})
+_NOT_HELD = frozenset({"DELETE_COMPLETE", "IMPORT_FAILED", "IMPORT_ROLLBACK_COMPLETE"})
+"""States of a resource that a stack lists, and does not have."""
 _UNCHANGED = ("didn't contain changes", "No updates are to be performed")
 _TAGS = [{"Key": "service", "Value": "keyhaven"}]
 
@@ -95,7 +97,8 @@ class Stack:
     def resources(self, kind: str) -> dict[str, str]:
         """What a kind of resources is called in the account, by logical name.
 
-        One that was never made has no name there, and is left out.
+        One that was never made has no name there, and is left out, as is one whose import was
+        undone.
         """
         listed = self.account.pages(
             "cloudformation",
@@ -106,7 +109,9 @@ class Stack:
         return {
             each["LogicalResourceId"]: each["PhysicalResourceId"]
             for each in listed
-            if each["ResourceType"] == f"AWS::{kind}" and each.get("PhysicalResourceId")
+            if each["ResourceType"] == f"AWS::{kind}"
+            and each.get("PhysicalResourceId")
+            and each["ResourceStatus"] not in _NOT_HELD
         }
 
     def changes(

@@ -6,6 +6,7 @@ secrets of their own, and the stack begins with them: one that exists is importe
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from infra.operate import builds
@@ -21,8 +22,8 @@ _SET_LATER = ("KmsKeyId", "ReplicaRegions")
 """Properties that name what the stack does not have before it has the secrets."""
 
 
-def steps(account: Account, build: Build, entry: Entry) -> list[Step]:
-    new = _TakingOver(account, build, entry)
+def steps(account: Account, build: Build, entry: Entry, *, instead: bool = False) -> list[Step]:
+    new = _TakingOver(account, build, entry, instead=instead)
     return [
         Step("reserve the name", new.reserve),
         Step("begin the stack with the replicas of the private keys", new.take_over),
@@ -35,10 +36,31 @@ def steps(account: Account, build: Build, entry: Entry) -> list[Step]:
 
 
 class _TakingOver(Onboarding):
+    verb = "take over"
+
     def take_over(self) -> str:
-        if self._stack.find() is not None:
+        """No replica is promoted before both are seen. A stack without them is in the way."""
+        secrets = {name: self._seen(name) for name in SECRETS}
+        self._account.until(lambda: not self._stack.status().endswith("_IN_PROGRESS"))
+        if self._has_begun():
             return "It has begun."
-        places = {name: self._place(name) for name in SECRETS}
+        self._stack.delete()
+        for secret in secrets.values():
+            self._promote(secret)
+        self._begin_with({name: str(secret["ARN"]) for name, secret in secrets.items()})
+        return f"{len(secrets)} secrets."
+
+    def create(self) -> str:
+        """Nothing is removed for another try, as at an onboarding: the keys are the only ones."""
+        return self._change(self._parameters())
+
+    def _has_begun(self) -> bool:
+        """An import that was undone leaves a stack too, which never gets secrets that exist."""
+        if self._stack.find() is None or self._stack.was_not_made():
+            return False
+        return self._stack.resources("SecretsManager::Secret").keys() >= SECRETS.keys()
+
+    def _begin_with(self, places: Mapping[str, str]) -> None:
         parameters = self._parameters()
         whole = builds.template_of(self._entry, self._build, parameters)
         imported = [
@@ -55,14 +77,9 @@ class _TakingOver(Onboarding):
         )
         if changes is not None:
             self._stack.apply(changes)
-        return f"{len(places)} secrets."
 
-    def create(self) -> str:
-        """Nothing is removed for another try, as at an onboarding: the keys are the only ones."""
-        return self._change(self._parameters())
-
-    def _place(self, name: str) -> str:
-        """Where a secret lies, once it is one of its own."""
+    def _seen(self, name: str) -> Json:
+        """A secret, a replica or one of its own already."""
         said = f"keyhaven/{self._entry.tenant}/{name}"
         try:
             secret = self._secrets.describe_secret(SecretId=said)
@@ -70,9 +87,11 @@ class _TakingOver(Onboarding):
             secret = {}
         if not secret.get("VersionIdsToStages") or "DeletedDate" in secret:
             raise Failed(f"There is no replica of {said} in {self._account.region}, with a value.")
+        return dict(secret)
+
+    def _promote(self, secret: Json) -> None:
         if secret.get("PrimaryRegion", self._account.region) != self._account.region:
-            self._secrets.stop_replication_to_replica(SecretId=said)
-        return str(secret["ARN"])
+            self._secrets.stop_replication_to_replica(SecretId=secret["Name"])
 
     @property
     def _secrets(self) -> Any:

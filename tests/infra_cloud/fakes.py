@@ -85,6 +85,8 @@ class Stack:
     physical: dict[str, str] = field(default_factory=dict)
     events: list[dict[str, Any]] = field(default_factory=list)
     change_sets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    undone: dict[str, str] = field(default_factory=dict)
+    """What an import that failed was to take in: it is told of, and nothing holds it."""
     is_protected: bool = False
     role: str | None = None
     """By which CloudFormation has changed it last."""
@@ -166,10 +168,12 @@ class CloudFormation:
             name = str(problem).partition(":")[0]
             stack.tell(name, "CREATE_FAILED", str(problem))
             for each in stack.physical.keys() - before[2].keys():
-                _unmake(stack, each)
+                if made["kind"] == "IMPORT":
+                    stack.undone[each] = stack.physical[each]
+                else:
+                    _unmake(stack, each)
             stack.template, stack.parameters, stack.physical = before
-            is_new = made["kind"] == "CREATE"
-            stack.status = "ROLLBACK_COMPLETE" if is_new else "UPDATE_ROLLBACK_COMPLETE"
+            stack.status = _UNDONE[made["kind"]]
         else:
             stack.status = f"{made['kind']}_COMPLETE"
 
@@ -211,10 +215,11 @@ class CloudFormation:
                 "LogicalResourceId": name,
                 "PhysicalResourceId": physical,
                 "ResourceType": stack.template["Resources"][name]["Type"],
+                "ResourceStatus": "CREATE_COMPLETE",
             }
             for name, physical in stack.physical.items()
         ]
-        return {"StackResourceSummaries": listed}
+        return {"StackResourceSummaries": [*listed, *_undone(stack)]}
 
     def GetTemplate(self, StackName, **_):  # noqa: N802, N803
         return {"TemplateBody": deepcopy(self.stacks[StackName].template)}
@@ -236,17 +241,34 @@ class CloudFormation:
     def _carry_out(self, stack: Stack, made: dict[str, Any]) -> None:
         for change in made["changes"]:
             name = change["LogicalResourceId"]
+            if name in self.fails and change["Action"] in ("Add", "Import"):
+                raise Refused("Failed", f"{name}: {self.fails[name]}")
             if change["Action"] == "Import":
                 stack.physical[name] = _existing(made["imported"][name])
             elif change["Action"] == "Add":
-                if name in self.fails:
-                    raise Refused("Failed", f"{name}: {self.fails[name]}")
                 stack.physical[name] = _made(stack, name)
             elif change["Action"] == "Remove":
                 if name in stack.template["Resources"]:  # its condition holds no longer
                     _unmake(stack, name)
                 stack.physical.pop(name)
             stack.tell(name, "CREATE_COMPLETE")
+
+
+_UNDONE = {
+    "CREATE": "ROLLBACK_COMPLETE",
+    "UPDATE": "UPDATE_ROLLBACK_COMPLETE",
+    "IMPORT": "IMPORT_ROLLBACK_COMPLETE",
+}
+
+
+def _undone(stack: Stack) -> Iterator[dict[str, str]]:
+    for name, physical in stack.undone.items():
+        yield {
+            "LogicalResourceId": name,
+            "PhysicalResourceId": physical,
+            "ResourceType": "AWS::SecretsManager::Secret",
+            "ResourceStatus": "IMPORT_ROLLBACK_COMPLETE",
+        }
 
 
 def _template(given: dict[str, Any]) -> dict[str, Any]:

@@ -144,6 +144,16 @@ def test_a_restore_from_the_vault_says_which_copies_it_takes(tenant, give):
     assert state(tenant) == before
 
 
+def test_a_restore_from_the_vault_that_fails_names_the_copies_to_go_on_with(tenant, give):
+    for name in our_tables():
+        tenant.vault.note(f"keyhaven-acme-1-{name}", datetime(2026, 11, 20, 3, tzinfo=UTC))
+    tenant.vault.fails["keyhaven-acme-2-users"] = "Access was denied."
+
+    shown = give("restore", "acme", "--from-vault")
+
+    assert shown.endswith("restore acme …, as before, with --before 2026-11-20T03:00:00Z")
+
+
 def test_a_cell_and_a_tenant_from_nothing(cell, give):
     cell.topics.subscribed = {"ops@example.com": "PendingConfirmation"}
     shown = give("deploy", "--alarm-address", "ops@example.com")

@@ -185,6 +185,40 @@ def test_what_a_failed_creation_left_is_no_obstacle(platform):
     assert Registry(platform.account).fetch("acme").state == ACTIVE
 
 
+def test_secrets_of_a_failed_creation_are_not_removed_for_another_try(platform):
+    """Their names would be free at once only without recovery."""
+    platform.stacks.fails["UsersTable1"] = "DynamoDB is not well"
+    with pytest.raises(Failed):
+        platform.onboard()
+    secrets = platform.client("secretsmanager")
+    secrets.create_secret(Name="keyhaven/acme/JwtSecret")
+    platform.stacks.fails.clear()
+
+    with pytest.raises(Failed, match=r"left secrets without a value.*: keyhaven/acme/JwtSecret\."):
+        platform.onboard()
+    assert leftovers.found(platform.account, "acme").secrets == ("keyhaven/acme/JwtSecret",)
+
+    secrets.delete_secret(SecretId="keyhaven/acme/JwtSecret", ForceDeleteWithoutRecovery=True)
+    platform.onboard()
+    assert Registry(platform.account).fetch("acme").state == ACTIVE
+
+
+def test_nothing_is_removed_of_a_stack_whose_keys_were_made(platform):
+    """As when its deletion has failed: people may have used it, though it is only reserved."""
+    for step in platform.onboarding(platform.entry())[:4]:
+        step.do()
+    secrets = platform.client("secretsmanager")
+    secrets.put_secret_value(SecretId="keyhaven/acme/OpenpgpSecret", SecretString="a private key")
+    platform.stacks.stacks["keyhaven-acme"].status = "DELETE_FAILED"
+    before = leftovers.found(platform.account, "acme")
+
+    with pytest.raises(Failed, match=r"only private keys of a tenant: keyhaven/acme/OpenpgpSecret"):
+        platform.onboard()
+
+    assert leftovers.found(platform.account, "acme") == before
+    assert "keyhaven-acme" in platform.stacks.stacks
+
+
 def test_a_function_that_fails_says_why(platform):
     platform.functions.breaks = "The server's key cannot be stored now."
     with pytest.raises(Failed, match=r"Step 4 .*founder failed: The server's key cannot"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from infra.operate.registry import ACTIVE, GONE, RESERVED, Entry, Registry
@@ -41,6 +43,25 @@ def test_a_name_that_is_reserved_can_be_reserved_again_until_it_is_in_use(regist
 
     with pytest.raises(Failed, match="taken"):
         registry.reserve(ACME)
+
+
+def test_a_name_that_another_command_has_reserved_is_taken_only_instead_of_it(registry):
+    registry.reserve(replace(ACME, work="take over acme"))
+    onboarding = replace(ACME, work="onboard acme")
+
+    with pytest.raises(Failed, match=r"not finished: take over acme.*--instead"):
+        registry.reserve(onboarding)
+    assert registry.fetch("acme").work == "take over acme"
+
+    registry.reserve(onboarding, instead=True)
+    assert registry.fetch("acme") == onboarding
+
+
+def test_a_name_in_use_is_not_taken_instead_of_anything(registry):
+    registry.reserve(replace(ACME, state=ACTIVE))
+
+    with pytest.raises(Failed, match="The name 'acme' is taken"):
+        registry.reserve(ACME, instead=True)
 
 
 def test_the_same_command_goes_on_where_it_was_cut_short(registry):

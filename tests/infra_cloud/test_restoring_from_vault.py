@@ -211,9 +211,11 @@ def entry(cell):
     return Registry(cell.account).fetch("acme")
 
 
-def steps(cell, **wanted):
+def steps(cell, *, instead=False, **wanted):
     chosen = copies.find(cell.account, entry(cell), Wanted(**wanted))
-    return restoring.steps_from_vault(cell.account, cell.build, entry(cell), chosen)
+    return restoring.steps_from_vault(
+        cell.account, cell.build, entry(cell), chosen, instead=instead
+    )
 
 
 def restore(cell, **wanted):
@@ -365,8 +367,97 @@ def test_another_set_is_not_mixed_into_one_that_was_begun(lost):
     with pytest.raises(Failed, match="not finished: restore acme 2026-11-21T03:00:"):
         restore(lost)
 
+    with pytest.raises(Failed, match=r"Tables of epoch 2 are there already.*--give-up"):
+        restore(lost, instead=True)
+    assert entry(lost).work.startswith("restore acme 2026-11-21T03:00:")
+
     restore(lost, before=NIGHT + timedelta(minutes=1))
     assert entry(lost).epoch == 2
+
+
+def test_tables_that_were_left_are_not_taken_for_those_of_another_set(lost):
+    """Whatever the registry says: another command may have been finished since."""
+    for step in steps(lost)[:2]:
+        step.do()
+    registry = Registry(lost.account)
+    registry.begin("acme", "release acme", ACTIVE, instead=True)
+    registry.end("acme", "release acme")
+
+    with pytest.raises(Failed, match="this is not finished: an earlier restore"):
+        restore(lost)
+
+    give_up(lost)
+    restore(lost)
+    assert entry(lost).epoch == 2
+
+
+@pytest.fixture
+def waiting(lost, monkeypatch):
+    """Cut short before AWS Backup has made the first table."""
+    begin, restore, *_ = steps(lost)
+    begin.do()
+    with monkeypatch.context() as patched:
+        patched.setattr(lost.account, "until", died)
+        with pytest.raises(Died):
+            restore.do()
+    assert leftovers.tables(lost.account, "acme") == []
+    return lost
+
+
+def died(*_):
+    raise Died
+
+
+def let_jobs_end(cell):
+    for job in cell.vault.jobs:
+        for _ in range(2):
+            cell.vault.DescribeRestoreJob(job)
+
+
+def give_up(cell):
+    carry_out(restoring.give_up(cell.account, entry(cell)), again="")
+
+
+def test_nothing_is_given_up_while_tables_may_still_come(waiting):
+    work = entry(waiting).work
+
+    with pytest.raises(
+        Failed, match=r"still brings back tables of acme.*jobs are done.*: 0, 1, 10"
+    ):
+        give_up(waiting)
+    assert entry(waiting).work == work
+
+    let_jobs_end(waiting)
+    give_up(waiting)
+    assert leftovers.tables(waiting.account, "acme") == []
+    assert entry(waiting).work == ""
+
+
+def test_no_other_set_is_begun_while_tables_may_still_come(waiting):
+    noted(waiting, NIGHT + timedelta(hours=1))
+
+    with pytest.raises(Failed, match="still brings back tables of acme"):
+        restore(waiting, instead=True)
+
+    assert len(waiting.vault.started) == len(TABLES)
+    restore(waiting, before=NIGHT + timedelta(minutes=1))
+    assert entry(waiting).epoch == 2
+
+
+def test_jobs_of_others_are_no_reason_to_wait(lost):
+    lost.vault.note("keyhaven-acme-2-1-users", NIGHT)
+    client = lost.client("backup")
+    client.start_restore_job(
+        RecoveryPointArn=lost.vault.points[-1]["RecoveryPointArn"],
+        IamRoleArn="arn:aws:iam::123456789012:role/anybody",
+        Metadata={"targetTableName": "keyhaven-acme-2-2-users"},
+    )
+    for step in steps(lost)[:2]:
+        step.do()
+
+    give_up(lost)
+
+    assert leftovers.tables(lost.account, "acme") == []
 
 
 def test_copies_that_do_not_fit_each_other_are_refused_until_they_are_repaired(lost):

@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 
-from infra.operate import copies, restoring, rows, taking_over
+from infra.operate import copies, onboarding, restoring, rows, taking_over
 from infra.operate.copies import Wanted
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
-from tests.infra_cloud.conftest import ELSEWHERE, fill
+from tests.infra_cloud.conftest import ADA, ELSEWHERE, fill
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 
 NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
@@ -24,14 +24,17 @@ NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 def cell_with_replicas(cell):
     """In this region; the secrets of the other one are replicated to it."""
     cell.set_up()
-    there = boto3.client("secretsmanager", ELSEWHERE)
     for name in SECRETS:
-        there.create_secret(
-            Name=f"keyhaven/acme/{name}",
-            SecretString=f"the private key {name}",
-            AddReplicaRegions=[{"Region": REGION}],
-        )
+        replicate(name)
     return cell
+
+
+def replicate(name):
+    boto3.client("secretsmanager", ELSEWHERE).create_secret(
+        Name=f"keyhaven/acme/{name}",
+        SecretString=f"the private key {name}",
+        AddReplicaRegions=[{"Region": REGION}],
+    )
 
 
 def steps(cell):
@@ -133,6 +136,79 @@ def test_without_a_value_no_new_key_is_made(cell):
 
     with pytest.raises(Failed, match=r"no replica of .* with a value"):
         take_over(cell)
+    assert cell.functions.called == []
+
+
+def test_a_stack_whose_import_was_undone_is_begun_anew(cell_with_replicas):
+    cell_with_replicas.stacks.fails["JwtSecret"] = "The secret is locked."
+    with pytest.raises(Failed, match=r"(?s)Step 2 .*IMPORT_ROLLBACK_COMPLETE.*is locked"):
+        take_over(cell_with_replicas)
+    assert value(cell_with_replicas, "OpenpgpSecret") == "the private key OpenpgpSecret"
+
+    cell_with_replicas.stacks.fails.clear()
+    take_over(cell_with_replicas)
+
+    require_taken_over(cell_with_replicas)
+
+
+def test_no_replica_is_promoted_unless_all_can_be(cell):
+    cell.set_up()
+    first, second = SECRETS
+    replicate(first)
+
+    with pytest.raises(Failed, match=f"no replica of keyhaven/acme/{second}"):
+        take_over(cell)
+
+    assert secret(cell, first)["PrimaryRegion"] == ELSEWHERE
+
+
+@pytest.fixture
+def stopped(cell_with_replicas):
+    """Its replicas are promoted, and the import has failed."""
+    cell_with_replicas.stacks.fails["JwtSecret"] = "The secret is locked."
+    with pytest.raises(Failed):
+        take_over(cell_with_replicas)
+    cell_with_replicas.stacks.fails.clear()
+    return cell_with_replicas
+
+
+def onboard(cell, **further):
+    new = onboarding.steps(cell.account, cell.build, cell.entry(), ADA, **further)
+    carry_out(new, again="keyhaven infra onboard acme …")
+
+
+def test_an_onboarding_does_not_go_on_from_what_a_taking_over_has_begun(stopped):
+    with pytest.raises(Failed, match=r"Step 1 .*not finished: take over acme\."):
+        onboard(stopped)
+
+    take_over(stopped)
+    require_taken_over(stopped)
+
+
+def test_an_onboarding_instead_removes_no_key(stopped):
+    stopped.stacks.stacks.pop("keyhaven-acme")
+    with pytest.raises(Failed, match="ROLLBACK_COMPLETE"):
+        onboard(stopped, instead=True)
+
+    with pytest.raises(Failed, match="--keys-from-replicas"):
+        onboard(stopped)
+    for name in SECRETS:
+        assert value(stopped, name) == f"the private key {name}"
+
+    again = taking_over.steps(stopped.account, stopped.build, stopped.entry(), instead=True)
+    carry_out(again, again="")
+    require_taken_over(stopped)
+
+
+def test_a_stack_with_secrets_of_its_own_without_values_is_not_taken_for_one_that_has_begun(cell):
+    """The founder would make other keys."""
+    cell.set_up()
+    for step in cell.onboarding(cell.entry())[:2]:
+        step.do()
+
+    again = taking_over.steps(cell.account, cell.build, cell.entry(), instead=True)
+    with pytest.raises(Failed, match=r"no replica of .* with a value"):
+        carry_out(again, again="")
     assert cell.functions.called == []
 
 
