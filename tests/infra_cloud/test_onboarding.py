@@ -113,7 +113,7 @@ def test_no_private_key_is_shown_or_leaves_the_account(platform, capsys):
     assert platform.functions.called[0] == {}
     assert "PRIVATE KEY" not in capsys.readouterr().out
     assert not any(
-        "PRIVATE" in path.read_text("latin1") for path in platform.build.folder.iterdir()
+        "PRIVATE KEY" in path.read_text("latin1") for path in platform.build.folder.iterdir()
     )
 
 
