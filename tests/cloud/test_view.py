@@ -22,6 +22,7 @@ LEFT_OUT = {
     "AWS::CloudWatch::Dashboard",
     "AWS::CodeDeploy::Application",
     "AWS::CodeDeploy::DeploymentGroup",
+    "AWS::IAM::OIDCProvider",
     "AWS::Logs::QueryDefinition",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::TopicPolicy",
@@ -149,10 +150,14 @@ def test_of_a_change_only_what_stands_is_told():
         return template["Resources"].keys() - standing(template, given)["Resources"].keys()
 
     [layer] = resources_of(template, "AWS::Lambda::LayerVersion")
-    assert left_out() == {"AlarmMail", "Certificate", "CertificateEnds", layer}
     certificate = {"Certificate", "CertificateEnds"}
-    assert left_out(HasLayerInBucket="yes", Domain="x.example") == {"AlarmMail", *certificate}
-    assert left_out(AlarmAddress="a@x.example", Domain="x.example", HostedZone="Z1") == {layer}
+    roles = {"DeployerRole", "CiRole", "CiTokens"}
+    assert left_out() == {"AlarmMail", *certificate, layer, *roles}
+    domain = {"Domain": "x.example"}
+    assert left_out(HasLayerInBucket="yes", **domain) == {"AlarmMail", *certificate, *roles}
+    assert left_out(AlarmAddress="a@x.example", HostedZone="Z1", **domain) == {layer, *roles}
+    issuer = {"CiIssuer": "tokens.example", "CiSubject": "repo:x"}
+    assert roles & left_out(Deployers="111122223333", **issuer) == set()
 
 
 def test_what_stands_is_told_as_the_template_says_it(deployed):
