@@ -42,7 +42,7 @@ class Logs:
 
     def __init__(self, account: Account, entry: Entry) -> None:
         self._account = account
-        self._prefix = f"keyhaven-{entry.tenant}-{entry.epoch}-"
+        self._entry = entry
 
     def end_of_closed(self) -> date:
         """The first day that may still get events."""
@@ -79,7 +79,7 @@ class Logs:
         return map(table.forms.as_written, rows)
 
     def _rows(self, table: str, **asked: Any) -> Iterator[Any]:
-        name = self._prefix + table
+        name = self._entry.table(table)
         return self._account.pages(
             "dynamodb", "scan", "Items", TableName=name, ConsistentRead=True, **asked
         )

@@ -145,7 +145,7 @@ def _by_who_may() -> Iterator[None]:
     try:
         yield
     except ClientError as error:
-        if not any(f"({code})" in str(error) for code in _DENIED):
+        if error.response["Error"]["Code"] not in _DENIED:
             raise
         raise Failed(
             "This build has another layer, or changes what the tenants share, and you may not: "

@@ -16,6 +16,7 @@ from typing import Any
 
 from infra.operate import builds
 from infra.operate.account import Account
+from infra.operate.leftovers import table_names
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
 from infra.template.backups import START_HOURS
@@ -24,6 +25,7 @@ from infra.template.tables import our_tables
 
 APART = timedelta(hours=START_HOURS)
 """The most that two copies of one set are apart."""
+_SECOND = timedelta(seconds=1)
 _UNDER_WAY = ("PENDING", "RUNNING")
 _WHOLE = "COMPLETED"
 
@@ -64,9 +66,6 @@ class CopySet:
             f"{len(self.copies)} copies of tables of epoch {epoch}, made from "
             f"{self.first:%Y-%m-%d %H:%M:%S} to {self.last:%H:%M:%S} UTC"
         )
-
-
-_SECOND = timedelta(seconds=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ def require_none_under_way(account: Account, tenant: str) -> None:
     if not jobs:
         return
     points = _points(account, _platform_says(account, "VaultName"))
-    table = re.compile(rf"arn:.+:table/{_table_of(tenant)}")
+    table = re.compile(rf"arn:.+:table/{table_names(tenant)}")
     ours = {each["RecoveryPointArn"] for each in points if table.fullmatch(each["ResourceArn"])}
     if under_way := sorted(j["RestoreJobId"] for j in jobs if j["RecoveryPointArn"] in ours):
         raise Failed(
@@ -172,8 +171,8 @@ def require_none_under_way(account: Account, tenant: str) -> None:
 def _whole(account: Account, vault: str, entry: Entry, wanted: Wanted) -> Iterator[Copy]:
     """Those of the tenant's tables in a cell; of this one, none of an epoch it has not come to."""
     owner, region = (wanted.of_cell or account.cell).split("/")
-    table = _table_of(entry.tenant)
-    ours = re.compile(rf"arn:[a-z-]+:dynamodb:{region}:{owner}:table/{table}")
+    names = table_names(entry.tenant)
+    ours = re.compile(rf"arn:[a-z-]+:dynamodb:{region}:{owner}:table/{names}")
     for each in _points(account, vault):
         match = ours.fullmatch(each["ResourceArn"])
         if match is None or each["Status"] != _WHOLE:
@@ -181,11 +180,6 @@ def _whole(account: Account, vault: str, entry: Entry, wanted: Wanted) -> Iterat
         epoch, table = int(match[1]), match[2]
         if wanted.of_cell or epoch <= entry.epoch:
             yield Copy(table, epoch, each["CreationDate"], each["RecoveryPointArn"])
-
-
-def _table_of(tenant: str) -> str:
-    """What the names of a tenant's tables look like: an epoch, and which one it is."""
-    return rf"keyhaven-{re.escape(tenant)}-(\d+)-([a-z_]+)"
 
 
 def _points(account: Account, vault: str) -> Iterator[Any]:

@@ -56,6 +56,10 @@ class Entry:
     let_go: str = ""
     """After a restore: the day from which the tables of earlier epochs may be removed."""
 
+    def table(self, name: str) -> str:
+        """What a table of its epoch is called in the account."""
+        return f"keyhaven-{self.tenant}-{self.epoch}-{name}"
+
 
 class Registry:
     def __init__(self, account: Account) -> None:

@@ -140,7 +140,7 @@ class _Restore:
         if entry.work == self._work:
             return
         newer = replace(entry, epoch=entry.epoch + 1)
-        if any(name.startswith(self._named("", newer)) for name in self._present()):
+        if any(name.startswith(newer.table("")) for name in self._present()):
             raise Failed(
                 f"Tables of epoch {newer.epoch} are there already, and this is not finished: "
                 f"{entry.work or 'an earlier restore'}. Finish it, or remove them first: "
@@ -152,7 +152,7 @@ class _Restore:
         """A table that came since was empty at the moment: there it is made, not restored."""
         empty, present = self._source.empty, self._present()
         for name in our_tables():
-            if self._named(name, self._new) not in present:
+            if self._new.table(name) not in present:
                 self._begin(name, is_empty=name in empty)
         self._account.until(self._are_there, 20)
         made = f", {len(empty)} of them empty: they came later" if empty else ""
@@ -164,7 +164,7 @@ class _Restore:
         if is_empty:
             table_settings.create(self._account, resource, self._entry.tenant, key)
             return
-        target = self._named(name, self._new)
+        target = self._new.table(name)
         self._source.begin(name, target, resource["Properties"], key)
 
     def settle(self) -> None:
@@ -176,9 +176,7 @@ class _Restore:
         """Refuse a state that never was: then another second is to be tried, or a repair."""
         if self._is_switched():
             return _IN_USE
-        stored = {
-            name: rows.read(self._account, self._named(name, self._new)) for name in our_tables()
-        }
+        stored = {name: rows.read(self._account, self._new.table(name)) for name in our_tables()}
         try:
             found = violations(stored)
         except UnknownForm as unknown:
@@ -199,7 +197,7 @@ class _Restore:
         if self._is_switched():
             return _IN_USE
         ended, dropped = (
-            rows.empty(self._account, self._named(name, self._new)) for name in (SESSIONS, MAILS)
+            rows.empty(self._account, self._new.table(name)) for name in (SESSIONS, MAILS)
         )
         return (
             f"{ended} ended, {dropped} mails dropped. "
@@ -210,7 +208,7 @@ class _Restore:
         """Their private halves are no rows, and were not put back."""
         if self._is_switched():
             return _IN_USE
-        old, new = (self._named(SETTINGS, each) for each in (self._entry, self._new))
+        old, new = self._entry.table(SETTINGS), self._new.table(SETTINGS)
         if old not in self._present():
             rows.remove(self._account, new, _KEY_ROWS)
             return "The table that had them is gone. They are published by the secrets, below."
@@ -234,7 +232,7 @@ class _Restore:
             {
                 "ResourceType": "AWS::DynamoDB::Table",
                 "LogicalResourceId": table_id(name, self._new.epoch),
-                "ResourceIdentifier": {"TableName": self._named(name, self._new)},
+                "ResourceIdentifier": {"TableName": self._new.table(name)},
             }
             for name in our_tables()
         ]
@@ -258,7 +256,7 @@ class _Restore:
 
     def end(self) -> str:
         until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=KEPT_DAYS)
-        old = self._named("", self._entry)
+        old = self._entry.table("")
         is_left = any(name.startswith(old) for name in self._present())
         self._registry.end(
             self._entry.tenant,
@@ -288,13 +286,13 @@ class _Restore:
 
     def _is_switched(self) -> bool:
         prefix = self._stack.outputs()["TablePrefix"]
-        return prefix == self._named("", self._new)
+        return prefix == self._new.table("")
 
     def _present(self) -> set[str]:
         return {name for _, name in leftovers.tables(self._account, self._entry.tenant)}
 
     def _are_there(self) -> bool:
-        names = [self._named(name, self._new) for name in our_tables()]
+        names = [self._new.table(name) for name in our_tables()]
         ready = [
             name
             for name in names
@@ -302,9 +300,6 @@ class _Restore:
         ]
         print(f"    {len(ready)} of {len(names)} tables are back", flush=True)
         return len(ready) == len(names)
-
-    def _named(self, name: str, entry: Entry) -> str:
-        return f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
 
     def _resources(self) -> dict[str, Json]:
         tier = TIERS[self._entry.tier]
@@ -340,7 +335,7 @@ class _Past:
 
     def begin(self, name: str, target: str, properties: Json, key: str) -> None:
         self._account.client("dynamodb").restore_table_to_point_in_time(
-            SourceTableName=f"keyhaven-{self._entry.tenant}-{self._entry.epoch}-{name}",
+            SourceTableName=self._entry.table(name),
             TargetTableName=target,
             RestoreDateTime=self._moment,
             SSESpecificationOverride=table_settings.encryption(key),
@@ -434,7 +429,7 @@ def require_reached(account: Account, entry: Entry, moment: datetime) -> frozens
 
 def _require_there(account: Account, entry: Entry) -> None:
     present = {name for epoch, name in leftovers.tables(account, entry.tenant)}
-    wanted = {f"keyhaven-{entry.tenant}-{entry.epoch}-{name}" for name in our_tables()}
+    wanted = set(map(entry.table, our_tables()))
     if gone := sorted(wanted - present):
         raise Failed(
             f"These tables are gone, and what they remembered with them: {', '.join(gone)}. Copies "
@@ -443,15 +438,14 @@ def _require_there(account: Account, entry: Entry) -> None:
 
 
 def _described(account: Account, entry: Entry, name: str) -> Json:
-    table = f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
-    return dict(account.client("dynamodb").describe_table(TableName=table)["Table"])
+    told = account.client("dynamodb").describe_table(TableName=entry.table(name))
+    return dict(told["Table"])
 
 
 def _require_recoverable(account: Account, entry: Entry, name: str, moment: datetime) -> None:
     """Recovery begins a little later than a table: its first rows of all are not in it."""
-    table = f"keyhaven-{entry.tenant}-{entry.epoch}-{name}"
-    client = account.client("dynamodb")
-    told = client.describe_continuous_backups(TableName=table)["ContinuousBackupsDescription"]
-    first = told.get("PointInTimeRecoveryDescription", {}).get("EarliestRestorableDateTime")
+    told = account.client("dynamodb").describe_continuous_backups(TableName=entry.table(name))
+    described = told["ContinuousBackupsDescription"]
+    first = described.get("PointInTimeRecoveryDescription", {}).get("EarliestRestorableDateTime")
     if first is not None and moment < first:
         raise Failed(f"The table {name} can be had back from {first:%Y-%m-%dT%H:%M:%SZ} on.")

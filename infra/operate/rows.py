@@ -42,8 +42,11 @@ def copy(account: Account, source: str, target: str, key: dict[str, Any]) -> Non
 
 def setting(account: Account, entry: Entry, name: str) -> dict[str, Any]:
     """A document of a tenant's settings; an empty one where it has none."""
-    table = f"keyhaven-{entry.tenant}-{entry.epoch}-settings"
-    asked = {"TableName": table, "Key": {"name": {"S": name}}, "ConsistentRead": True}
+    asked = {
+        "TableName": entry.table("settings"),
+        "Key": {"name": {"S": name}},
+        "ConsistentRead": True,
+    }
     row = account.client("dynamodb").get_item(**asked).get("Item")
     value: dict[str, Any] = {} if row is None else json.loads(row["value"]["S"])
     return value

@@ -203,7 +203,7 @@ def platform_parameters() -> Json:
             AllowedPattern=OPTIONAL_ARN,
         ),
         "Deployers": _text(
-            "Who runs tenants: accounts or ARNs of users, with commas between them.",
+            "Who runs tenants: accounts or ARNs of users, with commas; no roles.",
             Default="",
             AllowedPattern=PEOPLE,
         ),
