@@ -19,16 +19,16 @@ from bench.measure import cpu_of
 from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.domain.actor import Caller
-from chalicelib.domain.directory import Directory, EntryId, Person, Team
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Directory, EntryId, Person, Team
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.ids import UserId, named_id
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.reports import Outcome, Status
 from chalicelib.settings import settings
 from chalicelib.storage import writing
-from chalicelib.tables import people
 from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.users import people
 from tests.support.faults.hooks import Recorder
 
 SIZES = (500, 1_000, 2_000)

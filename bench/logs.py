@@ -23,7 +23,7 @@ from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.settings import settings
 from chalicelib.storage import writing
 from chalicelib.storage.base import timestamp_text
-from chalicelib.tables.action_logs import GIVEN, ActionLog
+from chalicelib.tables.logs.action_logs import GIVEN, ActionLog
 from infra.local_server.events import Answer, Event
 from tests.support.faults.hooks import Recorder
 from tests.support.world import make

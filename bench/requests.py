@@ -21,7 +21,7 @@ from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from infra.local_server.events import Event, event_of
 from infra.local_server.routes import Routes

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from bench.tenant import SECRET
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.world.keys import KEYS, message
 
 USERS = 10

@@ -17,7 +17,7 @@ from bench.tables import Table
 from bench.tenant import Tenant
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.settings import settings
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 RUNS = 15
 Start = Callable[[], tuple[float, float]]

@@ -18,20 +18,21 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 
 from chalicelib.crypto.openpgp import parse_public_key
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.ids import UserId, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.items.metadata import private_keys
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.holdings import RESOURCE, Holding
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
-from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.holdings import RESOURCE, Holding
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
 from tests.support.world import make, metadata
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody, Team

@@ -32,7 +32,8 @@ row may bring it to the form that is written, and the sweeper does so with all o
 class EndpointGroup:
     name: str
     modules: tuple[str, ...]
-    """Routes modules served by the group's function; of a worker, the one that is it."""
+    """Routes modules served by the group's function, each with its wing; of a worker, the one that
+    is it."""
     reads: frozenset[str] = frozenset()
     adds: frozenset[str] = frozenset()
     """Tables whose rows are written and then left alone, as logs and mails are."""
@@ -126,7 +127,7 @@ _OF_USERS = frozenset({"session_keys"})
 GROUPS = (
     EndpointGroup(
         "auth",
-        modules=("auth", "mfa", "setup", "healthcheck"),
+        modules=("sign_in.auth", "sign_in.mfa", "sign_in.setup", "operator.healthcheck"),
         reads=_CALLER | {"claims", "gpgkeys", "metadata_keys", "metadata_private_keys"},
         adds=_LOG | {"outbox", "gpgkeys", "claims", "metadata_private_keys", "settings"},
         changes=frozenset({"users"}),
@@ -136,10 +137,10 @@ GROUPS = (
     EndpointGroup(
         "users",
         modules=(
-            *("users", "user_deletion", "gpgkeys", "roles", "rbacs"),
-            *("account", "self_registration", "policies", "mfa_settings", "scim_settings"),
-            "password_expiry_settings",
-            "notification_settings",
+            *("users.users", "users.account", "users.gpgkeys", "users.roles", "users.rbacs"),
+            *("users.policies", "users.mfa_settings", "users.password_expiry_settings"),
+            *("users.notification_settings", "users.self_registration"),
+            *("deletion.user_deletion", "directory.scim_settings"),
         ),
         reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys", "session_keys"},
         writes=_SESSION | _SHARED | {"users", "gpgkeys", "claims", "settings", "operations"},
@@ -151,8 +152,8 @@ GROUPS = (
     EndpointGroup(
         "resources",
         modules=(
-            *("resources", "share", "resource_types", "favorites", "comments", "tags"),
-            "password_expiry",
+            *("items.resources", "items.resource_types", "items.password_expiry"),
+            *("items.share", "items.favorites", "items.comments", "items.tags"),
         ),
         reads=_CALLER | _SHARED | _SEEN | {"comments", "gpgkeys", "claims"},
         adds=_LOG | _READINGS | _TOLD,
@@ -163,7 +164,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "folders",
-        modules=("folders", "moves"),
+        modules=("items.folders", "items.moves"),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
         adds=_LOG | _TOLD,
         changes=frozenset({"users", "settings"}),
@@ -173,7 +174,10 @@ GROUPS = (
     ),
     EndpointGroup(
         "metadata",
-        modules=("metadata_keys", "metadata_settings", "metadata_batches", "session_keys"),
+        modules=(
+            *("items.metadata_keys", "items.metadata_settings"),
+            *("items.metadata_batches", "items.session_keys"),
+        ),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims", "session_keys"},
         adds=_LOG | _TOLD,
         changes=frozenset({"users"}),
@@ -183,7 +187,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "metadata_keys",
-        modules=("metadata_key_edits",),
+        modules=("items.metadata_key_edits",),
         reads=_CALLER | _SHARED | {"gpgkeys", "claims"},
         adds=_LOG | _TOLD,
         changes=frozenset({"users"}),
@@ -193,7 +197,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "secrets",
-        modules=("secrets", "secret_revisions", "action_logs", "reports"),
+        modules=("items.secrets", "items.secret_revisions", "logs.action_logs", "logs.reports"),
         reads=_CALLER
         | {"resources", "holdings", "folders", "groups", "metadata_keys"}
         | {"action_logs", "readings"},
@@ -203,7 +207,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "groups",
-        modules=("groups", "group_deletion"),
+        modules=("groups.groups", "deletion.group_deletion"),
         reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys"},
         adds=_LOG | _READINGS | _TOLD,
         changes=frozenset({"users", "settings"}),
@@ -213,7 +217,10 @@ GROUPS = (
     ),
     EndpointGroup(
         "directory",
-        modules=("directory_settings", "directory_sync", "directory_page"),
+        modules=(
+            *("directory.directory_settings", "directory.directory_sync"),
+            "directory.directory_page",
+        ),
         reads=_CALLER | _SHARED | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
         adds=_LOG | _TOLD,
         writes=_SESSION
@@ -227,7 +234,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "scim",
-        modules=("scim",),
+        modules=("directory.scim",),
         reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
         adds=_LOG | _TOLD | {"users", "claims", "tokens"},
         changes=frozenset({"settings", "users", "gpgkeys", "tokens"}),
@@ -237,7 +244,7 @@ GROUPS = (
     ),
     EndpointGroup(
         "smtp",
-        modules=("smtp_settings",),
+        modules=("operator.smtp_settings",),
         reads=_CALLER,
         adds=_LOG | _TOLD,
         writes=_SESSION | {"settings"},
@@ -245,11 +252,13 @@ GROUPS = (
     ),
     EndpointGroup(
         "settings",
-        modules=("settings", "pages", "mobile_transfers"),
+        modules=("operator.settings", "operator.pages", "sign_in.mobile_transfers"),
         reads=_CALLER,
         writes=_SESSION,
     ),
-    EndpointGroup("public", modules=("public", "avatars"), avatars=frozenset({"GetObject"})),
+    EndpointGroup(
+        "public", modules=("operator.public", "users.avatars"), avatars=frozenset({"GetObject"})
+    ),
 )
 CATCH_ALL = "public"
 """The least privileged group: what no endpoint answers goes there."""

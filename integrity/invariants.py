@@ -15,14 +15,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from chalicelib.bodies.roles import comparable
-from chalicelib.domain import roles
+from chalicelib.bodies.users.roles import comparable
 from chalicelib.domain.folding import folded
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import items
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.tables.claims import FINGERPRINT, GROUP, SCIM_NAME, USERNAME
-from chalicelib.tables.comments import LOCATOR
-from chalicelib.tables.holdings import RESOURCE
+from chalicelib.tables.items import items
+from chalicelib.tables.items.comments import LOCATOR
+from chalicelib.tables.items.holdings import RESOURCE
 from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT
 from chalicelib.tables.tokens import BEARER, COOKIE, REFRESH
 from integrity import directories, metadata, tags, trees

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.metadata_keys import MOST_ACTIVE, SHARED_KEY
-from chalicelib.tables.metadata_private_keys import SERVER
-from chalicelib.tables.metadata_uses import CLEAR
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.metadata_keys import MOST_ACTIVE, SHARED_KEY
+from chalicelib.tables.items.metadata_private_keys import SERVER
+from chalicelib.tables.items.metadata_uses import CLEAR
 from integrity import tags
 from integrity.stored import Row, Stored, Violation
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from chalicelib.settings import settings
 from chalicelib.storage.base import RawRow, Table, every_table
+from chalicelib.storage.changes.parts import Part, header_key
 from chalicelib.storage.forms import as_written
-from chalicelib.storage.parts import Part, header_key
 from chalicelib.storage.versioned import LOCK
 
 Tables = dict[str, list[RawRow]]

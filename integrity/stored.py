@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables import items
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items import items
 
 Row = Mapping[str, Any]
 """A row with plain values; `None` where an attribute is absent."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from chalicelib.tables.metadata_keys import SHARED_KEY
-from chalicelib.tables.metadata_uses import CLEAR
-from chalicelib.tables.tags import SET, SHARED
+from chalicelib.tables.items.metadata_keys import SHARED_KEY
+from chalicelib.tables.items.metadata_uses import CLEAR
+from chalicelib.tables.items.tags import SET, SHARED
 from integrity.stored import Row, Stored, Violation
 
 

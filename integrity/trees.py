@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.domain.trees import Place, Trees, in_cycles
+from chalicelib.domain.items.trees import Place, Trees, in_cycles
 from integrity.stored import Row, Stored, Violation
 
 

@@ -8,7 +8,7 @@ from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain import clock
 from chalicelib.domain.armor import BadArmor, read_message
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.server_key_sets import ServerKeySet
+from chalicelib.domain.operator.server_key_sets import ServerKeySet
 
 
 @dataclass(frozen=True, slots=True)

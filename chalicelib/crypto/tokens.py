@@ -21,8 +21,8 @@ from jwt.types import Options
 from jwt.utils import base64url_encode
 
 from chalicelib.domain.errors import Unauthenticated
-from chalicelib.domain.key_sets import Jwk
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator.key_sets import Jwk
 
 LIFETIME = 300
 """Seconds an access token is good for."""

@@ -55,7 +55,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """The operation that held a row when it was read (`storage/operations.py`)."""
+    """The operation that held a row when it was read (`storage/changes/operations.py`)."""
 
     operation: str
     is_committed: bool = False

@@ -16,8 +16,8 @@ from typing import Literal, TypedDict, TypeVar
 
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import ItemId, RoleId, UserId, new_id
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
 from chalicelib.domain.scim.provisioned import ProvisionedGroup
 
 T = TypeVar("T")

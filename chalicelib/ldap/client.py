@@ -11,8 +11,8 @@ import ldap3
 from ldap3.core.exceptions import LDAPException
 from pyasn1.error import PyAsn1Error
 
-from chalicelib.domain.directory import Unreadable
-from chalicelib.domain.directory_settings import Connection, Kind, Transport
+from chalicelib.domain.directory.directory import Unreadable
+from chalicelib.domain.directory.directory_settings import Connection, Kind, Transport
 from chalicelib.domain.light import dataclass
 from chalicelib.ldap.sockets import Budget, Measured, opened, protected
 

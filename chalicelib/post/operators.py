@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Forbidden, Unavailable
-from chalicelib.domain.operators import ASK_WHO, PURPOSE, Operator, Proof
+from chalicelib.domain.operator.operators import ASK_WHO, PURPOSE, Operator, Proof
 from chalicelib.settings import settings
 
 SECONDS = 5

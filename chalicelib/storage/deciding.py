@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from chalicelib.domain.errors import Conflict, Forbidden, Invalid, NotFound, Stale
-from chalicelib.storage import decisions, operations, pace, reading, rewriting
-from chalicelib.storage.decisions import Met
-from chalicelib.storage.transaction import Locked, OfAnotherForm
+from chalicelib.storage import pace, reading
+from chalicelib.storage.changes import decisions, operations, rewriting
+from chalicelib.storage.changes.decisions import Met
+from chalicelib.storage.changes.transaction import Locked, OfAnotherForm
 
 T = TypeVar("T")
 

@@ -12,8 +12,11 @@ from typing import TypeVar
 
 from chalicelib.domain.actor import Lock
 from chalicelib.domain.errors import Stale
-from chalicelib.storage import decisions, fetching, settling
+from chalicelib.storage import fetching
 from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.changes import decisions, settling
+from chalicelib.storage.changes.settling import Counted
+from chalicelib.storage.changes.settling import set_of as query
 from chalicelib.storage.fetching import (
     BATCH,
     count,
@@ -23,8 +26,6 @@ from chalicelib.storage.fetching import (
     side_by_side,
     together,
 )
-from chalicelib.storage.settling import Counted
-from chalicelib.storage.settling import set_of as query
 from chalicelib.storage.versioned import version_in
 
 __all__ = [

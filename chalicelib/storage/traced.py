@@ -8,7 +8,7 @@ from contextvars import ContextVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from chalicelib.domain.spans import Trace
+from chalicelib.domain.operator.spans import Trace
 from chalicelib.storage.connection import Json, Send, connection
 
 _current: ContextVar[Trace | None] = ContextVar("current_trace", default=None)

@@ -18,7 +18,7 @@ from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.domain.directory import Entry
+from chalicelib.domain.directory.directory import Entry
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, Table, TableMeta, TimestampAttribute, table_name
 

@@ -15,9 +15,10 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from chalicelib.domain import harmless, locales
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import DIGEST, Event, kind_of
+from chalicelib.domain.operator import harmless
+from chalicelib.domain.operator.notices import DIGEST, Event, kind_of
+from chalicelib.domain.users import locales
 
 FOLDER = Path(__file__).parent / "letters"
 DIRECT = frozenset({"invitation", "reminder", "recovery", "registration"})

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import quote
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.domain import audit, deadline
+from chalicelib.domain import deadline
 from chalicelib.domain.actor import Access, Actor, Caller
 from chalicelib.domain.errors import (
     Blocked,
@@ -30,13 +30,14 @@ from chalicelib.domain.errors import (
     Unauthenticated,
 )
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.operator import audit
 from chalicelib.domain.uploads import Upload
 from chalicelib.objects import answers
 from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.sign_in import sessions
 from chalicelib.settings import settings
 from chalicelib.storage import deciding
-from chalicelib.storage.creation import under
+from chalicelib.storage.changes.creation import under
 from chalicelib.tables.creations import Creation
 from chalicelib.web import access, envelope, moved, scim
 from chalicelib.web.envelope import SECOND_FACTOR_PAGE, SIGN_IN_PAGE, Answer, Call, Form

@@ -103,9 +103,14 @@ class Route:
         return tuple(_PARAMETER.findall(self.path))
 
     @property
-    def group(self) -> str:
-        """Name of the routes module, which is how `endpoint_groups.py` knows it."""
-        return self.handler.__module__.rpartition(".")[2]
+    def module(self) -> str:
+        """The routes module with its wing, as `endpoint_groups.py` names it: `items.folders`."""
+        return self.handler.__module__.removeprefix("chalicelib.routes.")
+
+    @property
+    def noun(self) -> str:
+        """What the routes module is about, as its name says."""
+        return self.module.rpartition(".")[2]
 
     @property
     def ends_in_parameter(self) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from chalicelib.domain import audit, spans
 from chalicelib.domain.actor import Caller
-from chalicelib.domain.spans import Trace
+from chalicelib.domain.operator import audit, spans
+from chalicelib.domain.operator.spans import Trace
 from chalicelib.settings import settings
 from chalicelib.storage import traced
 from chalicelib.web.envelope import Answer

@@ -15,13 +15,14 @@ from itertools import groupby
 from tempfile import TemporaryFile
 from typing import Any
 
-from chalicelib.domain import audit, clock, deadline
+from chalicelib.domain import clock, deadline
+from chalicelib.domain.operator import audit
 from chalicelib.objects import exports
 from chalicelib.objects.sorted_lines import SortedLines
 from chalicelib.services.logs import closing
 from chalicelib.services.logs.closing import DAY
 from chalicelib.settings import settings
-from chalicelib.views import log_events
+from chalicelib.views.logs import log_events
 
 MOST_DAYS = 32
 """Days of one pass over the tables, where there is much to make up for. The first pass is of one:

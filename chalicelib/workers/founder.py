@@ -13,15 +13,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, AdministratorBody, EmergencyBody
+from chalicelib.bodies.users.users import INVALID, AdministratorBody, EmergencyBody
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Forbidden, Invalid, Refusal
-from chalicelib.domain.key_sets import Jwk, KeySet, Step
-from chalicelib.domain.key_steps import AT_ONCE
-from chalicelib.domain.operators import Operator, Proof, purpose
-from chalicelib.domain.server_key_sets import Step as ServerStep
+from chalicelib.domain.operator.key_sets import Jwk, KeySet, Step
+from chalicelib.domain.operator.key_steps import AT_ONCE
+from chalicelib.domain.operator.operators import Operator, Proof, purpose
+from chalicelib.domain.operator.server_key_sets import Step as ServerStep
 from chalicelib.post import operators
 from chalicelib.services.operator import break_glass, keys, rotation, server_key_rotation, tenants
 from chalicelib.settings import settings

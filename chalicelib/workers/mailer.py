@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import Any
 
 from chalicelib.domain import deadline
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.post.relay import Relay
 from chalicelib.post.sending import Carrier, NotSent
 from chalicelib.post.ses import PATIENCE, Ses

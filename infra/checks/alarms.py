@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.domain.metrics import Metric
+from chalicelib.domain.operator.metrics import Metric
 from infra.checks.reading import named, of_kind
 from infra.template.elements import Json
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from infra.checks.reading import as_list, named, of_kind
+from infra.template.cell.handlers import reviewed
 from infra.template.elements import Json, compact
-from infra.template.handlers import reviewed
 
 LARGEST_INLINE = 51_200
 """Bytes of a template that may be sent by itself, as that of a cell is before it has a bucket."""
@@ -62,7 +62,8 @@ def kinds_are_reviewed(template: Json) -> Iterator[str]:
     """CloudFormation may do for tenants what is written down of each kind of resources."""
     kinds = {each["Type"].removeprefix("AWS::") for each in template["Resources"].values()}
     for kind in sorted(kinds - reviewed().keys()):
-        yield f"Nobody may make {kind}: infra/template/handlers.json does not say what that needs."
+        file = "infra/template/cell/handlers.json"
+        yield f"Nobody may make {kind}: {file} does not say what that needs."
 
 
 def roles_are_made_with_the_bound(template: Json) -> Iterator[str]:

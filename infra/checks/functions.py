@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from chalicelib import settings
-from chalicelib.domain.metrics import Metric
+from chalicelib.domain.operator.metrics import Metric
 from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup
 from infra.bundle.runtime import RUNTIME
 from infra.checks.reading import named, of_kind, texts

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from infra.bundle.bundle import Bundle, CannotBuild
 from infra.checks import findings, findings_of_a_cell
+from infra.template.cell.platform import platform
 from infra.template.elements import text
-from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 

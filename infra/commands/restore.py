@@ -7,11 +7,12 @@ import re
 from pathlib import Path
 
 from infra.commands import options as given
-from infra.operate import copies, releasing, restoring
+from infra.operate import releasing
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.copies import CopySet, Wanted
 from infra.operate.registry import Entry, Registry
+from infra.operate.restores import copies, restoring
+from infra.operate.restores.copies import CopySet, Wanted
 from infra.operate.steps import Failed, Step, carry_out
 
 DETAILS = """\

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from chalicelib.domain.key_sets import Step
-from chalicelib.domain.key_steps import AT_ONCE
-from chalicelib.domain.server_key_sets import Step as ServerStep
+from chalicelib.domain.operator.key_sets import Step
+from chalicelib.domain.operator.key_steps import AT_ONCE
+from chalicelib.domain.operator.server_key_sets import Step as ServerStep
 from infra.commands import options as given
 from infra.operate import rotating
 from infra.operate.registry import Registry

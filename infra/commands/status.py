@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from infra.commands import options as given
-from infra.operate import auditing, mail_identities, server_keys, upgrades
+from infra.operate import mail_identities, server_keys, upgrades
 from infra.operate.account import Account
+from infra.operate.exports import auditing
 from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 
 DETAILS = """\

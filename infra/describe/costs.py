@@ -16,11 +16,11 @@ from infra.checks.reading import of_kind
 from infra.describe import prices
 from infra.describe.consumption import Consumption, recorded
 from infra.describe.prices import MILLION
-from infra.template.backups import VAULT_DAYS
+from infra.template.cell.backups import VAULT_DAYS
+from infra.template.cell.platform import platform
 from infra.template.compute import may_begin_from_snapshot
 from infra.template.elements import Json
 from infra.template.functions import FUNCTIONS, KEPT_VERSIONS, of_group
-from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS, Tier
 

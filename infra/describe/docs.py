@@ -15,9 +15,9 @@ from pynamodb.indexes import GlobalSecondaryIndex, Index
 
 from chalicelib.settings import settings
 from chalicelib.storage.base import Table, TimestampAttribute
-from chalicelib.storage.unversioned import is_unversioned
+from chalicelib.storage.changes.unversioned import is_unversioned
 from chalicelib.tables import catalogue
-from chalicelib.views.log_events import LogEventJson
+from chalicelib.views.logs.log_events import LogEventJson
 from chalicelib.web.envelope import UNKNOWN_ACTION
 from chalicelib.web.route import Route
 from infra.describe import costs, modules, pages

@@ -119,13 +119,13 @@ def _names(routes: Sequence[Route]) -> Iterator[str]:
 
 
 def _function(route: Route) -> str:
-    return f"{route.group}.{route.handler.__name__}"
+    return f"{route.noun}.{route.handler.__name__}"
 
 
 def _operation(route: Route, name: str, schemas: Schemas) -> dict[str, Any]:
     operation = {
         "operationId": name,
-        "tags": [route.group],
+        "tags": [route.noun],
         "summary": inspect.getdoc(route.handler),
         "x-action": {"name": route.action, "id": named_id(route.action)},
         "security": _security(route),
@@ -204,7 +204,7 @@ def _responses(route: Route, schemas: Schemas) -> dict[str, Any]:
         return {**refusals, "403": _either(success["200"])}
     if route.access is not Access.PUBLIC and not route.before_second_factor:
         success["302"] = {"$ref": f"#/components/responses/{_LED}"}
-    if route.group in _LISTING and "200" in success:
+    if route.module in _LISTING and "200" in success:
         success["303"] = {"$ref": f"#/components/responses/{_ELSEWHERE}"}
     return {**success, **refusals}
 

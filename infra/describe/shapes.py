@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from infra.bundle.bundle import Bundle
 from infra.checks.shapes import FOLDER, written
-from infra.template.platform import platform
+from infra.template.cell.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.server_key_sets import SEALED_ANEW_AFTER, SEALED_ANEW_BEFORE
+from chalicelib.domain.operator.server_key_sets import SEALED_ANEW_AFTER, SEALED_ANEW_BEFORE
 from chalicelib.workers import founder
 from infra.local_server.options import CannotServe
 

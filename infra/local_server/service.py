@@ -13,10 +13,11 @@ from itertools import count
 
 from app import app
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, AdministratorBody
-from chalicelib.domain import audit, deadline
+from chalicelib.bodies.users.users import INVALID, AdministratorBody
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge, Unavailable
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.operator import audit
 from chalicelib.post.relay import Relay
 from chalicelib.post.sending import NotSent
 from chalicelib.services.directory import synchronisation
@@ -24,7 +25,7 @@ from chalicelib.services.operator import keys, mail_relay, sweeper, tenants
 from chalicelib.services.operator import mails as outbox
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
-from chalicelib.tables.outbox import Mail
+from chalicelib.tables.operator.outbox import Mail
 from chalicelib.views import mails
 from chalicelib.web import envelope
 from infra.local_server import server_key

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from botocore.auth import SigV4Auth
 from botocore.awsrequest import AWSRequest
 
-from chalicelib.domain.operators import ASK_WHO, Proof, purpose
+from chalicelib.domain.operator.operators import ASK_WHO, Proof, purpose
 from chalicelib.post import operators
 from chalicelib.workers.founder import ASK, GRANT, LOOK, WITHDRAW
 from infra.operate import functions

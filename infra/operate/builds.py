@@ -14,9 +14,9 @@ from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed
+from infra.template.cell.platform import platform
 from infra.template.elements import Json, digest, text
 from infra.template.parameters import tenant_parameters
-from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 

@@ -15,9 +15,9 @@ from infra.operate.account import Account
 from infra.operate.builds import PLATFORM, Build
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
-from infra.template.backups import CHANGEABLE_DAYS
+from infra.template.cell.backups import CHANGEABLE_DAYS
+from infra.template.cell.platform import platform
 from infra.template.elements import Json
-from infra.template.platform import platform
 
 PENDING = "PendingConfirmation"
 """What SNS calls a subscription that nobody has confirmed."""

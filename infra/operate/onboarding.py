@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, AdministratorBody
+from chalicelib.bodies.users.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import FieldErrors, Invalid
 from infra.checks import forms
 from infra.operate import (

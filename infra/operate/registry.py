@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError
 
 from infra.operate.account import Account
 from infra.operate.steps import Failed
-from infra.template.platform import REGISTRY
+from infra.template.cell.platform import REGISTRY
 
 RESERVED = "reserved"
 """The name is taken; there may be a stack, and nobody uses it."""

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from chalicelib.domain.key_sets import Step as KeyStep
-from chalicelib.domain.key_steps import AT_ONCE
-from chalicelib.domain.server_key_sets import SEALED_ANEW_AFTER, SEALED_ANEW_BEFORE
-from chalicelib.domain.server_key_sets import Step as ServerStep
+from chalicelib.domain.operator.key_sets import Step as KeyStep
+from chalicelib.domain.operator.key_steps import AT_ONCE
+from chalicelib.domain.operator.server_key_sets import SEALED_ANEW_AFTER, SEALED_ANEW_BEFORE
+from chalicelib.domain.operator.server_key_sets import Step as ServerStep
 from infra.operate import functions
 from infra.operate.account import Account
 from infra.operate.onboarding import FOUNDER

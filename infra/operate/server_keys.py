@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.server_key_sets import Step
+from chalicelib.domain.operator.server_key_sets import Step
 from chalicelib.tables.settings import SERVER_KEY
 from infra.operate import rows
 from infra.operate.account import Account

@@ -13,8 +13,8 @@ from infra.checks.deployers import LARGEST_INLINE
 from infra.checks.replacements import KINDS
 from infra.operate.account import Account
 from infra.operate.steps import Failed
+from infra.template.cell.tenants_role import ROLE
 from infra.template.elements import Json, compact, digest
-from infra.template.tenants_role import ROLE
 
 CREATE, UPDATE, IMPORT = "CREATE", "UPDATE", "IMPORT"
 _GOOD = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})

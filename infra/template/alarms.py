@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.metrics import DIMENSION, NAMESPACE, Metric
+from chalicelib.domain.operator.metrics import DIMENSION, NAMESPACE, Metric
 from infra.template.elements import NO_VALUE, Json, Resources, logical, ref, resource, sub
 from infra.template.functions import ALIAS, FUNCTIONS, Function
 from infra.template.identity import DIMENSION as DIMENSION_OF_SET
@@ -168,7 +168,7 @@ def _of_alias(function: Function) -> list[Json]:
 
 
 def _of_ours(function: Function) -> list[Json]:
-    """Of what the function's log counts (`chalicelib/domain/metrics.py`)."""
+    """Of what the function's log counts (`chalicelib/domain/operator/metrics.py`)."""
     return [{"Name": DIMENSION, "Value": ref(function.id)}]
 
 

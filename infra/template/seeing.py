@@ -36,7 +36,7 @@ QUERIES = {
         " | sort @timestamp asc"
     ),
 }
-"""By name; of lines as `chalicelib/domain/audit.py` writes them."""
+"""By name; of lines as `chalicelib/domain/operator/audit.py` writes them."""
 TENANT = "TENANT"
 """What stands in the widgets of a tenant for its name."""
 _WIDTH, _HEIGHT = 12, 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from chalicelib.tables.outbox import KEPT_SECONDS
+from chalicelib.tables.operator.outbox import KEPT_SECONDS
 from infra.template.elements import Json, Resources, arn, attribute, ref, resource
 from infra.template.functions import Function
 from infra.template.tables import table_id

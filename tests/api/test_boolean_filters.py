@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import resource_types
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.endpoints import ROUTES
 from tests.support.world import folders, make, metadata, people, second_factors, tags
 

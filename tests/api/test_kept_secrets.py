@@ -13,11 +13,11 @@ from email.message import EmailMessage
 import pytest
 
 from app import app
-from chalicelib.domain import audit
 from chalicelib.domain.actor import Caller
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.domain.operator import audit
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from tests.support import relays
 from tests.support.leaks import LeakedError, watch
 from tests.support.wire import handshake

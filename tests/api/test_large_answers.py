@@ -18,9 +18,9 @@ import requests
 from moto import mock_aws
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.settings import settings
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items.holdings import Holding
 from chalicelib.web.dispatch import ELSEWHERE, TOO_LONG, TOO_MUCH_IN_THE_WAY
 from chalicelib.web.envelope import SECURITY_HEADERS
 from tests.support.world import make

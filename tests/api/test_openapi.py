@@ -98,7 +98,7 @@ def test_an_operation_says_what_it_does(route):
     operation = operation_of(route)
     assert operation["summary"].endswith(".")
     assert operation["x-action"] == {"name": route.action, "id": named_id(route.action)}
-    assert operation["tags"] == [route.group]
+    assert operation["tags"] == [route.noun]
 
 
 def test_operations_have_names_of_their_own():

@@ -9,7 +9,7 @@ import pytest
 
 from app import app
 from chalicelib.storage import reading
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from infra.local_server.events import event_of
 from infra.local_server.gateway import Context
 from tests.support.wire.client import ROUTES as GATEWAY

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import clock, roles
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain import clock
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.storage.base import timestamp_text
 from tests.support import relays
 from tests.support.company import settings as directory

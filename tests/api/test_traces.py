@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain.audit import SPANS
+from chalicelib.domain.operator.audit import SPANS
 from chalicelib.settings import settings
 from chalicelib.storage.connection import connection
 from chalicelib.web import dispatch, tracing
@@ -143,7 +143,8 @@ def test_a_process_that_writes_none_does_not_import_what_writes_them():
     script = (
         "import sys, chalicelib.web.dispatch;"
         "print([name for name in sys.modules if name in "
-        "('chalicelib.web.tracing', 'chalicelib.storage.traced', 'chalicelib.domain.spans')])"
+        "('chalicelib.web.tracing', 'chalicelib.storage.traced',"
+        " 'chalicelib.domain.operator.spans')])"
     )
     told = {traces: imported_with(script, traces) for traces in ("no", "yes")}
     assert told["no"] == "[]"

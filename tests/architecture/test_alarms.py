@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from chalicelib.domain.metrics import NAMESPACE, Metric
+from chalicelib.domain.operator.metrics import NAMESPACE, Metric
 from infra.bundle.bundle import Bundle
 from infra.checks.reading import named, of_kind
 from infra.local_cloud.watch import Point, points, rings
@@ -36,7 +36,7 @@ with mock_aws():
 UNSENT = """
 import chalicelib.workers
 from chalicelib.services.operator import mails
-from chalicelib.tables.outbox import Mail
+from chalicelib.tables.operator.outbox import Mail
 mail = Mail("2f2b6b3e-0d6c-4f3b-9f5e-3f7f3a2f6c11", template="t", recipient="ada@example.com")
 for result in %r:
     mails._tell(mail, result)
@@ -206,7 +206,7 @@ def test_answers_that_are_slow_ring_once_there_are_many(answers, ms, is_told):
 
 
 def test_on_one_machine_nothing_is_counted():
-    script = "from chalicelib.domain import audit; audit.untraced_accident('x')"
+    script = "from chalicelib.domain.operator import audit; audit.untraced_accident('x')"
     run = subprocess.run(
         [sys.executable, "-c", f"import logging; logging.basicConfig(level=20); {script}"],
         capture_output=True,

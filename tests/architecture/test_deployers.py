@@ -11,8 +11,8 @@ import pytest
 
 from infra.bundle.bundle import Bundle
 from infra.checks.reading import of_kind
-from infra.template.handlers import of, reviewed
-from infra.template.platform import platform
+from infra.template.cell.handlers import of, reviewed
+from infra.template.cell.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights, is_like

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from chalicelib.domain.audit import FIELDS
-from chalicelib.domain.metrics import Metric
+from chalicelib.domain.operator.audit import FIELDS
+from chalicelib.domain.operator.metrics import Metric
 from infra.bundle.bundle import Bundle
 from infra.checks.reading import named, of_kind
 from infra.local_cloud.watch import Point, rings
+from infra.template.cell.platform import platform
 from infra.template.functions import FUNCTIONS
-from infra.template.platform import platform
 from infra.template.seeing import QUERIES, TENANT
 from infra.template.tenant import tenant
 from infra.template.tiers import TRIAL

@@ -18,7 +18,7 @@ from infra.bundle.bundle import Bundle
 from infra.checks import gateway
 from infra.checks.shapes import FOLDER, Unit, lines, units, unreviewed, written
 from infra.describe.shapes import shapes
-from infra.template.platform import platform
+from infra.template.cell.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import STANDARD
 

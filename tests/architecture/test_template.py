@@ -15,10 +15,10 @@ from infra.checks import CHECKS, findings, findings_of_a_cell, quotas
 from infra.checks.reading import as_list, named, of_kind
 from infra.checks.rights import allowed_by, functions
 from infra.template.alarms import OF_RECIPIENTS
+from infra.template.cell.platform import platform
 from infra.template.elements import digest, merged, text
 from infra.template.functions import FUNCTIONS
 from infra.template.parameters import READ_BY_FUNCTIONS
-from infra.template.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
 from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.bodies.directory import PageBody, settings_sent
+from chalicelib.bodies.directory.directory import PageBody, settings_sent
 from chalicelib.bodies.draft import Draft
 
 

@@ -6,17 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 
-from chalicelib.bodies.auth import HandshakeBody, LoginBody, LogoutBody, RefreshBody
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.registration import (
+from chalicelib.bodies.rules import UNSET
+from chalicelib.bodies.sign_in.auth import HandshakeBody, LoginBody, LogoutBody, RefreshBody
+from chalicelib.bodies.sign_in.setup import AbortBody, CompletionBody, RecoveryBody
+from chalicelib.bodies.users.registration import (
     EmailBody,
     RegistrationBody,
     SelfRegistrationBody,
     read_address,
 )
-from chalicelib.bodies.rules import UNSET
-from chalicelib.bodies.setup import AbortBody, CompletionBody, RecoveryBody
-from chalicelib.bodies.users import InvitationBody, UserEditBody
+from chalicelib.bodies.users.users import InvitationBody, UserEditBody
 from chalicelib.domain.errors import Invalid
 from tests.bodies.samples import ADA, errors_of
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.openpgp import LONGEST_SECRET
-from chalicelib.bodies.resources import (
+from chalicelib.bodies.items.resources import (
     V4Creation,
     V4Update,
     V5Creation,
@@ -18,11 +17,12 @@ from chalicelib.bodies.resources import (
     read_creation,
     read_update,
 )
+from chalicelib.bodies.openpgp import LONGEST_SECRET
 from chalicelib.bodies.rules import UNSET
 from chalicelib.dialect import dialect
-from chalicelib.domain import resource_types
 from chalicelib.domain.errors import FieldErrors, Invalid
-from chalicelib.domain.resource_types import Format
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.resource_types import Format
 from tests.bodies.samples import ADA, FOLDER, KEY, PGP
 
 TOTP = resource_types.TOTP.id

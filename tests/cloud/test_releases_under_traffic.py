@@ -64,8 +64,8 @@ def _renamed(before, after):
     )
 """
 UPGRADED = """
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.users import User
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.users.users import User
 
 TABLES = (Holding, User)
 """
@@ -123,8 +123,8 @@ def second_names() -> list[Change]:
     _, first, second = OF_TWO_FORMS["users"]
     return [
         *renamed(*OF_TWO_FORMS["holdings"][1:]),
-        Change("chalicelib/tables/users.py", first, second),
-        Change("chalicelib/views/users.py", raw.format(first), raw.format(second)),
+        Change("chalicelib/tables/users/users.py", first, second),
+        Change("chalicelib/views/users/users.py", raw.format(first), raw.format(second)),
         *renamed(f"User.{first}", f"User.{second}"),
     ]
 

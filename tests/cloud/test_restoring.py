@@ -11,10 +11,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items.holdings import Holding
 from infra.checks.reading import of_kind
-from infra.operate import builds, leftovers, restoring
+from infra.operate import builds, leftovers
 from infra.operate.registry import Registry
+from infra.operate.restores import restoring
 from infra.template.tables import our_tables
 from tests.cloud.commands import steps_in
 from tests.cloud.people import change, read, store

@@ -7,7 +7,7 @@ import pytest
 from infra.bundle.bundle import Bundle
 from infra.local_cloud.conditions import standing
 from infra.local_cloud.view import view
-from infra.template.platform import platform
+from infra.template.cell.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
 

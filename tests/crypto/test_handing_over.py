@@ -11,7 +11,7 @@ import pytest
 from chalicelib.crypto.openpgp import MOST_SEALED, BadMessage, ServerKey
 from chalicelib.crypto.server_keys import ServerKeys, addressed, recipients_of
 from chalicelib.domain.armor import MESSAGE, read_block, read_message
-from chalicelib.domain.server_key_sets import ServerKeySet
+from chalicelib.domain.operator.server_key_sets import ServerKeySet
 from tests.crypto import forge
 from tests.support.world.keys import KEYS, Key, challenge, message, message_text, open_sealed
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.directory_filters import Malformed, equals, parsed
-from chalicelib.domain.directory_names import canonical
+from chalicelib.domain.directory.directory_filters import Malformed, equals, parsed
+from chalicelib.domain.directory.directory_names import canonical
 from chalicelib.domain.moments import find_generalized_time
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain import harmless
+from chalicelib.domain.operator import harmless
 from tests.support.world.autolinks import autolinks, names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.ownership import (
+from chalicelib.domain.items.ownership import (
     AccessList,
     Managing,
     fates,
@@ -13,7 +13,7 @@ from chalicelib.domain.ownership import (
     is_only_member,
     with_owners,
 )
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 
 READ, UPDATE, OWNER = PermissionType
 HE = "he"

@@ -5,9 +5,8 @@ from uuid import UUID, uuid5
 import jsonschema_rs
 import pytest
 
-from chalicelib.domain import resource_types
-from chalicelib.domain.locales import DEFAULT, LOCALES, find_locale
-from chalicelib.domain.resource_types import (
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.resource_types import (
     BY_ID,
     PASSWORD_AND_DESCRIPTION,
     PASSWORD_STRING,
@@ -20,6 +19,7 @@ from chalicelib.domain.resource_types import (
     V5_PIN_CODE,
     Format,
 )
+from chalicelib.domain.users.locales import DEFAULT, LOCALES, find_locale
 
 IDS = {
     "password-string": "669f8c64-242a-59fb-92fc-81f660975fd3",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.spans import MOST_CALLS, Parent, Trace, find_parent
+from chalicelib.domain.operator.spans import MOST_CALLS, Parent, Trace, find_parent
 from tests.support.collecting import read_spans, told
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.trees import ROOT, Cycle, Place, Trees
+from chalicelib.domain.items.trees import ROOT, Cycle, Place, Trees
 
 VECTORS = json.loads((Path(__file__).parent / "tree_vectors.json").read_text())
 Before = dict[str, dict[str, str]]

@@ -15,11 +15,11 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.services.operator import sweeper
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from chalicelib.workers import sweeper as worker
 from tests.storm import people, staged, world
 from tests.storm.fleet import Fleet

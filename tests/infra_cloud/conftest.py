@@ -21,15 +21,15 @@ from moto.s3.models import s3_backends
 from moto.secretsmanager.models import secretsmanager_backends
 from moto.ses.models import ses_backends
 
-from chalicelib.tables.outbox import Mail
+from chalicelib.tables.operator.outbox import Mail
 from infra.operate import builds, cells, onboarding
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import Administrator
 from infra.operate.registry import Entry
 from infra.operate.steps import carry_out
+from infra.template.cell.platform import platform
 from infra.template.elements import text
-from infra.template.platform import platform
 from infra.template.tables import our_tables
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS

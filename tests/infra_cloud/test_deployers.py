@@ -7,7 +7,7 @@ import pytest
 from infra.operate import builds, releasing
 from infra.operate.builds import PLATFORM
 from infra.operate.stack import CREATE
-from infra.template.tenants_role import ROLE
+from infra.template.cell.tenants_role import ROLE
 
 
 @pytest.fixture

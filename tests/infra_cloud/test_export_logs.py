@@ -9,11 +9,11 @@ import sys
 import pytest
 
 from chalicelib.services.operator import sweeper
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.readings import Reading
-from chalicelib.views import log_events
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.views.logs import log_events
 from infra.command_line.entry import infra
-from infra.operate import auditing
+from infra.operate.exports import auditing
 from infra.operate.registry import ACTIVE, Registry
 from tests.support.faults.deaths import after_commit
 from tests.support.leaks import watch

@@ -9,11 +9,11 @@ from datetime import timedelta
 
 import pytest
 
-from chalicelib.domain.audit import SPANS
-from chalicelib.domain.spans import Parent, Trace
+from chalicelib.domain.operator.audit import SPANS
+from chalicelib.domain.operator.spans import Parent, Trace
 from infra.command_line.entry import infra
+from infra.operate.exports.traces import ENOUGH
 from infra.operate.registry import ACTIVE, Registry
-from infra.operate.traces import ENOUGH
 from infra.template.functions import FUNCTIONS
 from tests.infra_cloud.conftest import NOW
 from tests.support.collecting import collecting, told

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
-from chalicelib.tables.group_items import GroupItem
+from chalicelib.tables.items.group_items import GroupItem
 from chalicelib.tables.settings import UPGRADE
 from infra.checks import forms
 from infra.operate import upgrades

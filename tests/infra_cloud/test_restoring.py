@@ -8,9 +8,9 @@ from datetime import UTC, datetime, timedelta
 import boto3
 import pytest
 
-from chalicelib.tables.holdings import Holding
-from infra.operate import restoring
+from chalicelib.tables.items.holdings import Holding
 from infra.operate.registry import ACTIVE, Registry
+from infra.operate.restores import restoring
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
 from tests.infra_cloud.conftest import NOW, fill

@@ -10,7 +10,7 @@ import pytest
 from chalicelib.domain import deadline
 from chalicelib.services.operator import server_key, server_key_rotation
 from chalicelib.tables.settings import SERVER_KEY, Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from infra.command_line.entry import infra
 from infra.operate import server_keys
 from infra.operate.registry import ACTIVE, LEAVING, Registry

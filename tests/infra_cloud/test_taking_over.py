@@ -7,9 +7,10 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 
-from infra.operate import copies, onboarding, restoring, rows, taking_over
-from infra.operate.copies import Wanted
+from infra.operate import onboarding, rows, taking_over
 from infra.operate.registry import ACTIVE, Registry
+from infra.operate.restores import copies, restoring
+from infra.operate.restores.copies import Wanted
 from infra.operate.steps import Failed, carry_out
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables

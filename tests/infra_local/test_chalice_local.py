@@ -20,7 +20,7 @@ from tests.support.wire.served import PATIENCE, ROOT, Visitor, set_up, signed_in
 from tests.support.world.keys import KEYS
 
 FOUND = """
-from chalicelib.bodies.users import AdministratorBody
+from chalicelib.bodies.users.users import AdministratorBody
 from chalicelib.services.operator import keys, tenants
 from chalicelib.settings import settings
 from chalicelib.tables import catalogue
@@ -194,7 +194,7 @@ def test_people_set_up_sign_in_and_store_what_they_like(ada):
 
 
 def test_pictures_arrive_and_leave(ada):
-    picture = (ROOT / "chalicelib/views/images/user.png").read_bytes()
+    picture = (ROOT / "chalicelib/views/users/images/user.png").read_bytes()
     user_id = ada.body("GET", "/users/me.json")["id"]
     sent = ada.post(
         f"/users/{user_id}.json",

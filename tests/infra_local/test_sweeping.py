@@ -9,8 +9,8 @@ import uvicorn
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.users import User
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.users.users import User
 from infra.local_server import serve, service
 from infra.local_server.gateway import Gateway
 from tests.support.company import settings as form

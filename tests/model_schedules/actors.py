@@ -14,13 +14,14 @@ from typing import Any
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Refusal, Stale
-from chalicelib.storage import decisions, operations, parts, reading
+from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes import decisions, operations, parts
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Locked, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Locked, Transaction
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.group_items import GroupItem
 
 A, B = Group.by_id("a"), Group.by_id("b")
 P, Q = Key(GroupItem, "a", "p"), Key(GroupItem, "b", "q")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 
 from chalicelib.domain import clock
-from chalicelib.storage import operations, reading
-from chalicelib.storage.operations import Change
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
+from chalicelib.storage import reading
+from chalicelib.storage.changes import operations
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.group_items import GroupItem
 from tests.model_schedules.actors import LATER, decided
 from tests.support.faults.hooks import Killed, Killing, Once, Recorder
 

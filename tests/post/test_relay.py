@@ -12,7 +12,8 @@ from dataclasses import replace
 import pytest
 
 from chalicelib import connections
-from chalicelib.domain import deadline, mail_relays
+from chalicelib.domain import deadline
+from chalicelib.domain.operator import mail_relays
 from chalicelib.post import relay as module
 from chalicelib.post.relay import NotTaken, Relay
 from tests.support import relays

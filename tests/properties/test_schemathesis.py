@@ -28,7 +28,7 @@ from app import app
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import find_uuid
 from chalicelib.storage import reading
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from infra.describe.openapi import description
 from infra.local_server.events import event_of, http_of
 from infra.local_server.gateway import Context

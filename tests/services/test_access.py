@@ -12,12 +12,12 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound
 from chalicelib.domain.ids import GroupId, RoleId, UserId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.storage.base import Check
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 
 READ, UPDATE, OWNER = PermissionType
 ME, OTHER = UserId("me"), UserId("other")

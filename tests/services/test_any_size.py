@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.storage.operations import MOST_HELD
-from chalicelib.storage.parts import Part
-from chalicelib.storage.transaction import MAX_ROWS
-from chalicelib.tables.resources import Resource
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.storage.changes.operations import MOST_HELD
+from chalicelib.storage.changes.parts import Part
+from chalicelib.storage.changes.transaction import MAX_ROWS
+from chalicelib.tables.items.resources import Resource
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Around

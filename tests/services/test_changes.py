@@ -23,17 +23,17 @@ from chalicelib.domain.changes import (
 )
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import ItemId, ResourceId
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.domain.rbacs import GROUPS_ADD
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users.rbacs import GROUPS_ADD
 from chalicelib.services.access import allowances
 from chalicelib.services.deletion import group_deletion, user_deletion
 from chalicelib.services.groups import group_updates
 from chalicelib.services.groups import groups as new_groups
 from chalicelib.services.items.sharing import shares
 from chalicelib.storage import reading
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from tests.support.model.invariants import check_invariants
 from tests.support.storage import Storage
 from tests.support.world import groups, make

@@ -14,7 +14,7 @@ from threading import Barrier, Thread
 import pytest
 
 from chalicelib.domain import deadline
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import pace
 from tests.support.environment import ENGINE
 from tests.support.faults.trials import Ask

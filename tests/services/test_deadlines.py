@@ -14,7 +14,7 @@ import pytest
 from chalicelib.crypto import private_keys
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.objects import answers, storage
 from chalicelib.objects.storage import Bucket
 from chalicelib.storage.connection import LONGEST_CALL, Json, Send

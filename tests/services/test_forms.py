@@ -17,14 +17,14 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Table
 from chalicelib.storage.connection import connection
 from chalicelib.storage.forms import FORM, Forms, UnknownForm
-from chalicelib.tables import action_logs
-from chalicelib.tables.action_logs import GIVEN, ActionLog
 from chalicelib.tables.catalogue import tables
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.secret_accesses import SecretAccess
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs import action_logs
+from chalicelib.tables.logs.action_logs import GIVEN, ActionLog
 from chalicelib.tables.settings import UPGRADE, Setting
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import sweeper
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit, before_commit, dying
 from tests.support.faults.hooks import Recorder, kill_points

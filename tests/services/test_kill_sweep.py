@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Killed, Killing, kill_points
 from tests.support.faults.trials import Ask, Trial

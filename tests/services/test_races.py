@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.asks import commenting, deleting, marking, renaming, sharing, updating
 from tests.support.world import make
 from tests.support.world.make import Somebody, Team

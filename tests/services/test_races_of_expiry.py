@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile

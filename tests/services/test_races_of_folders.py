@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, removing, sharing
 from tests.support.world import folders, groups, make

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.races.at_once import Ask, all_orders
 from tests.support.wire.asks import (
     changing,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.environment import ENGINE
 from tests.support.proving import PROVING
 from tests.support.races.at_once import Ask, Statuses, at_once, some_orders

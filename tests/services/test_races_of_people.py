@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.sign_in import logins, refresh_tokens
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import (

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.tokens import Token
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.faults.hooks import Around
 from tests.support.races.at_once import Ask, Statuses, statuses_of

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage.connection import Json, Send
-from chalicelib.tables.tags import SET, Tag
+from chalicelib.tables.items.tags import SET, Tag
 from tests.support.faults.hooks import Around
 from tests.support.races.at_once import Ask
 from tests.support.world import groups, make, shares

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from tests.services.test_half_done import MANY, items_of, signed_in
 from tests.support.faults.deaths import after_commit
 from tests.support.world import groups, make, posted

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from chalicelib.bodies.users import read_person
+from chalicelib.bodies.users.users import read_person
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Transfer
 from chalicelib.domain.errors import Invalid, Stale
@@ -15,10 +15,10 @@ from chalicelib.services.groups import group_updates, groups
 from chalicelib.services.users.people import user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant
-from chalicelib.storage.transaction import Besides, Transaction
-from chalicelib.tables.groups import Group
+from chalicelib.storage.changes.transaction import Besides, Transaction
+from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.support.world import make, people
 
 Apply = Callable[[make.Somebody, make.Somebody, Group, Besides], object]

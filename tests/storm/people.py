@@ -15,7 +15,7 @@ from typing import Any
 
 import requests
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.storm.ledger import Ledger, Register, Value
 from tests.storm.world import Crowd, World
 from tests.support.world import make

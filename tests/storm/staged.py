@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from chalicelib.storage.changes.parts import Part
 from chalicelib.storage.connection import Json
-from chalicelib.storage.parts import Part
 from chalicelib.storage.versioned import LOCK
-from chalicelib.tables.groups import Group
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from tests.support.faults.deaths import commits
 from tests.support.storage import Storage
 

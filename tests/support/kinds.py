@@ -8,13 +8,13 @@ from pynamodb.attributes import UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ItemId, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.storage.base import TableMeta, table_name
 from chalicelib.storage.connection import connection
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
 from tests.support.world import make
 from tests.support.world.make import Somebody, Team
 

@@ -26,7 +26,7 @@ from urllib.parse import quote, unquote
 
 from chalicelib.settings import settings
 from chalicelib.storage.connection import Json, Send
-from chalicelib.tables.readings import unpacked
+from chalicelib.tables.logs.readings import unpacked
 
 _MEMBERS = (
     *("token", "secret_token", "access_token", "refresh_token", "verify_token", "auth_token"),

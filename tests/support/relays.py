@@ -17,7 +17,7 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope
 
-from chalicelib.domain.mail_relays import MailRelay
+from chalicelib.domain.operator.mail_relays import MailRelay
 from tests.support.company.certificates import Authority, Certificate
 from tests.support.leaks import watch
 

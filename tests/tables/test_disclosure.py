@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from chalicelib.domain.errors import Stale, Unavailable
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access.disclosure import (
     SealedSecrets,
     Undisclosed,
@@ -21,11 +21,11 @@ from chalicelib.services.access.disclosure import (
 )
 from chalicelib.services.items.resources import resources
 from chalicelib.storage import reading
-from chalicelib.tables import readings
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.holdings import Holding, Withheld
-from chalicelib.tables.readings import Reading
-from chalicelib.views.secrets import secret
+from chalicelib.tables.items.holdings import Holding, Withheld
+from chalicelib.tables.logs import readings
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.views.items.secrets import secret
 from tests.support.faults.hooks import WRITES, Failing, throttled
 from tests.support.world import make
 from tests.support.world.resources import secret_of
@@ -203,8 +203,8 @@ from chalicelib.domain.ids import ResourceId
 from chalicelib.services.items.resources import resources
 from chalicelib.storage import reading
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed, log_held
-from chalicelib.tables.holdings import Holding
-from chalicelib.views.secrets import SecretJson, secret
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.views.items.secrets import SecretJson, secret
 
 
 def tells_the_secret(actor: Actor, item: ResourceId) -> str:

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import reading, writing
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.support.faults import hooks
 from tests.support.faults.hooks import ALWAYS, Failing, PartialBatch, Recorder
 

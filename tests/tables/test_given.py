@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.storage.operations import MOST_HELD, Change
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from tests.support import storage
 from tests.support.world import make
 

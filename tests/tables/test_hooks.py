@@ -9,8 +9,8 @@ import pytest
 from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.connection import connection
-from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
 from tests.support.faults import hooks

@@ -6,28 +6,29 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.items.metadata import private_keys
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.services.users.people.users import new_user
 from chalicelib.storage.base import every_table
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.tables.catalogue import tables
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.comments import Comment
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.holdings import RESOURCE, Holding
-from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
-from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.session_keys import SessionKey
+from chalicelib.tables.items.comments import Comment
+from chalicelib.tables.items.holdings import RESOURCE, Holding
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.items.session_keys import SessionKey
+from chalicelib.tables.items.tags import Tag
 from chalicelib.tables.settings import RBACS, ROLES, SIGNING_KEYS, TENANT, Setting
-from chalicelib.tables.tags import Tag
 from chalicelib.tables.tokens import REFRESH, Token
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 from integrity.invariants import violations
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.faults.large_operations import lines

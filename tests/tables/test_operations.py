@@ -11,13 +11,14 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict, Invalid, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.services.operator import sweeper
-from chalicelib.storage import operations, pace, reading
+from chalicelib.storage import pace, reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.operations import Change
-from chalicelib.storage.transaction import Locked
+from chalicelib.storage.changes import operations
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Locked
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.settings import Setting
 from tests.support import storage
 from tests.support.environment import ENGINE

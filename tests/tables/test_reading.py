@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage import decisions, fetching, reading, writing
+from chalicelib.storage import fetching, reading, writing
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes import decisions
 from chalicelib.storage.connection import connection
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
 from tests.support.faults import hooks

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import Setting
 from tests.support.races.reduction import Reduction, representatives, touched
 from tests.support.races.scheduler import races, repeat

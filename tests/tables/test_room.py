@@ -10,12 +10,13 @@ from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import new_id
 from chalicelib.services.users.people.users import new_user
-from chalicelib.storage import operations, parts, reading, room
-from chalicelib.storage.operations import Change
-from chalicelib.storage.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.users import Belonging, User
+from chalicelib.storage import reading
+from chalicelib.storage.changes import operations, parts, room
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.room import LOCK, MARGIN, MOST_BYTES, STAGED, size_of
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.users.users import Belonging, User
 from infra.local_server.limits import size_of_item
 from tests.support import storage
 from tests.support.environment import ENGINE

@@ -7,7 +7,7 @@ from math import comb
 import pytest
 
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import Setting
 from tests.support.races.scheduler import FEW_SWITCHES, races, repeat
 

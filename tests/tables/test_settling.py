@@ -8,11 +8,12 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import decisions, operations, reading
+from chalicelib.storage import reading
+from chalicelib.storage.changes import decisions, operations
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.connection import connection
-from chalicelib.storage.operations import Change
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.hooks import Around, Killed, Killing, Recorder
 
 MANY = 250

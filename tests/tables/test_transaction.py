@@ -12,7 +12,7 @@ from pynamodb.exceptions import VerboseClientError
 from chalicelib.domain.errors import Conflict, Forbidden, Invalid, Stale, Unavailable
 from chalicelib.storage import pace, reading
 from chalicelib.storage.base import Check, Grant, Key
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token

@@ -7,18 +7,19 @@ from pynamodb.expressions.operand import Path
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import reading, unversioned
+from chalicelib.storage import reading
 from chalicelib.storage.base import every_table
-from chalicelib.storage.operations import Change
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes import unversioned
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.versioned import Versioned
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 
 UNVERSIONED = {
     "users": {

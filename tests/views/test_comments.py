@@ -11,8 +11,8 @@ import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.tables.comments import Comment, CommentRow
-from chalicelib.views import comments as views
+from chalicelib.tables.items.comments import Comment, CommentRow
+from chalicelib.views.items import comments as views
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 

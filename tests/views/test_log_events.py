@@ -10,24 +10,19 @@ from typing import Any, get_type_hints
 import jsonschema_rs
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.changes import UserChange
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
 from chalicelib.services.users.people import user_edits
 from chalicelib.storage.connection import connection
-from chalicelib.tables.action_logs import (
-    MOST_GONE,
-    MOST_HANDED_OVER,
-    ActionLog,
-    HandedOver,
-)
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.resources import Resource
-from chalicelib.views import log_events
-from chalicelib.views.log_events import KINDS, SETTING, LogEventJson
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.action_logs import MOST_GONE, MOST_HANDED_OVER, ActionLog, HandedOver
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.views.logs import log_events
+from chalicelib.views.logs.log_events import KINDS, SETTING, LogEventJson
 from tests.conftest import START, Time
 from tests.releases import stores
 from tests.support import relays

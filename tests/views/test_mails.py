@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chalicelib.domain.harmless import LONGEST_NAME
-from chalicelib.domain.locales import LOCALES
-from chalicelib.domain.notices import DIGEST, Event, kind_of
+from chalicelib.domain.operator.harmless import LONGEST_NAME
+from chalicelib.domain.operator.notices import DIGEST, Event, kind_of
+from chalicelib.domain.users.locales import LOCALES
 from chalicelib.views import mails
 from tests.support.world.autolinks import autolinks, names
 

@@ -8,16 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain import resource_types
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.items.resources.resources import SeenResource
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
-from chalicelib.views import resources as views
-from chalicelib.views import secrets as secret_views
-from chalicelib.views.holders import ShownHolders
-from chalicelib.views.permissions import permissions_of
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.views.items import resources as views
+from chalicelib.views.items import secrets as secret_views
+from chalicelib.views.items.holders import ShownHolders
+from chalicelib.views.items.permissions import permissions_of
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 NOW_TEXT = "2026-11-21T12:00:00+00:00"

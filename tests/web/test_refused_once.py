@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.resources import Resource
 from tests.support.faults.hooks import Once, Recorder
 from tests.support.world import make
 from tests.support.world.resources import path

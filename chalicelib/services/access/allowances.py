@@ -11,12 +11,12 @@ from typing import Any
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden
-from chalicelib.domain.rbacs import ALLOW, Controlled
+from chalicelib.domain.users.rbacs import ALLOW, Controlled
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Grant
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import RBACS, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 KEY = Setting.named(RBACS)
 """The row `of` needs, to be read together with others."""

@@ -1,9 +1,9 @@
 """The one place where secrets leave the tables: logged, and with an item of the same revision.
 
 A `HoldingRow` does not tell its secret. `disclose` compares the revisions of item and secret,
-notes that the actor reads them (`tables/readings.py`), and only then returns rows that do; a view
-shows no others. For a list, `SealedSecrets` lets the view make its part first, and hands that out
-in the same way. So a service that forgets the log, or mixes an item with another version's
+notes that the actor reads them (`tables/logs/readings.py`), and only then returns rows that do; a
+view shows no others. For a list, `SealedSecrets` lets the view make its part first, and hands that
+out in the same way. So a service that forgets the log, or mixes an item with another version's
 secret, does not type-check.
 """
 
@@ -16,12 +16,12 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.light import dataclass
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.values import Text
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.resources import ResourceRow
+from chalicelib.tables.items.holdings import Holding, HoldingRow
+from chalicelib.tables.items.resources import ResourceRow
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
 
 Shown = TypeVar("Shown")
 

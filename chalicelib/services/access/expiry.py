@@ -11,19 +11,19 @@ from dataclasses import asdict
 from datetime import timedelta
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.password_expiry import INVALID, PasswordExpiryBody
+from chalicelib.bodies.users.password_expiry import INVALID, PasswordExpiryBody
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId, UserId
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.items import Actions, Item
-from chalicelib.tables.notices import Audience
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.items import Actions, Item
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.operator import notices
+from chalicelib.tables.operator.notices import Audience
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, value_of
 
 KEY = Setting.named(PASSWORD_EXPIRY)

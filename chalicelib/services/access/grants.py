@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, NotFound, Stale
 from chalicelib.domain.ids import GroupId, UserId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import memberships
-from chalicelib.storage import parts, reading
+from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Grant
-from chalicelib.tables.items import Item
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.users import User
+from chalicelib.storage.changes import parts
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.users.users import User
 
 
 def find_permission(actor: Actor, item: Item) -> Permission | None:

@@ -10,13 +10,13 @@ from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.storage.decisions import Versions
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.decisions import Versions
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.versioned import version_in
-from chalicelib.tables.groups import Group, GroupRow
-from chalicelib.tables.memberships import Membership, MembershipRow
-from chalicelib.tables.permissions import Permission
+from chalicelib.tables.groups.groups import Group, GroupRow
+from chalicelib.tables.groups.memberships import Membership, MembershipRow
+from chalicelib.tables.items.permissions import Permission
 
 
 @dataclass(frozen=True, slots=True)

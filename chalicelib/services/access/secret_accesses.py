@@ -11,8 +11,8 @@ from collections.abc import Collection
 
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.storage import reading
-from chalicelib.tables.readings import Reading, shard_of
-from chalicelib.tables.secret_accesses import SecretAccess
+from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs.readings import Reading, shard_of
 
 Pair = tuple[UserId, ResourceId]
 

@@ -13,13 +13,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import field, replace
 from itertools import chain
 
-from chalicelib.domain import ownership
 from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
+from chalicelib.domain.items import ownership
+from chalicelib.domain.items.ownership import AccessList, Fates
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.ownership import AccessList, Fates
-from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import memberships
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.groups.group_lists import Found, SeenGroup
@@ -28,15 +28,15 @@ from chalicelib.services.items.sharing.permissions import Holders, read_holders
 from chalicelib.services.items.trees import own
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
-from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.storage.changes.operations import MOST_HELD, Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.action_logs import HandedOver
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.items import Item, among
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.permissions import Permission
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.items import Item, among
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.logs.action_logs import HandedOver
 
 Items = Mapping[ItemId, Item]
 Losses = Iterable[tuple[UserId, Item]]

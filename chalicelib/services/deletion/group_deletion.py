@@ -6,31 +6,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from chalicelib.bodies.deletion.transfers import GroupDeletion, read_transfer
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.transfers import GroupDeletion, read_transfer
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer
 from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import Departure, Items
 from chalicelib.storage import reading
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds, notices, people
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 DENIED = "You are not authorized to access that location."
 MISSING = "The group does not exist or has been already deleted."

@@ -6,38 +6,43 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from chalicelib.bodies.deletion.transfers import UserDeletion, read_transfer
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.transfers import UserDeletion, read_transfer
-from chalicelib.domain import audit, changes, clock, ownership
+from chalicelib.domain import changes, clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer, due
 from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
+from chalicelib.domain.items import ownership
+from chalicelib.domain.items.ownership import Managing
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.ownership import Managing
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import TRANSFER_REFUSED, Departure, Items
 from chalicelib.services.users.people import administrators, avatars, scim_names
-from chalicelib.storage import operations, reading, unversioned
+from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
-from chalicelib.storage.operations import Begun, Change
+from chalicelib.storage.changes import operations, unversioned
+from chalicelib.storage.changes.operations import Begun, Change
+from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds, notices, people
-from chalicelib.tables.action_logs import ActionLog, HandedOver
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
-from chalicelib.tables.session_keys import SessionKey
-from chalicelib.tables.tags import keys_of_user
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.session_keys import SessionKey
+from chalicelib.tables.items.tags import keys_of_user
+from chalicelib.tables.logs.action_logs import ActionLog, HandedOver
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users import people
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 MISSING = "The user does not exist or has been already deleted."
 BLOCKED = "The user cannot be deleted."

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from chalicelib.bodies.directory_settings import (
+from chalicelib.bodies.directory.directory_settings import (
     DirectorySettingsBody,
     errors_of,
     form_of,
@@ -17,10 +17,10 @@ from chalicelib.bodies.directory_settings import (
 )
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.servers import MASK
-from chalicelib.domain import audit, clock, differences
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.directory import Directory, Unreadable
-from chalicelib.domain.directory_settings import (
+from chalicelib.domain.directory.directory import Directory, Unreadable
+from chalicelib.domain.directory.directory_settings import (
     Connection,
     DirectorySettings,
     Fields,
@@ -31,19 +31,20 @@ from chalicelib.domain.directory_settings import (
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory import source
 from chalicelib.services.directory.source import NoSuchPlace
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import DIRECTORY
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import DIRECTORY_SYNC, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 KEY = Setting.named(DIRECTORY_SYNC)
 """The row `settings_in` needs, to be read together with others."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from functools import partial
 
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Transfer
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
+from chalicelib.domain.users import roles
 from chalicelib.services.deletion import group_deletion, user_deletion
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.steps import (
@@ -33,12 +34,12 @@ from chalicelib.services.groups import group_updates, groups
 from chalicelib.services.users.people import user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Grant
-from chalicelib.storage.transaction import Besides, Transaction
-from chalicelib.tables import notices
+from chalicelib.storage.changes.transaction import Besides, Transaction
 from chalicelib.tables.directory_links import LINKED, DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users.users import Belonging, User
 
 Row = User | Group
 _NOTHING_HANDED_OVER = Transfer()

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from uuid import NAMESPACE_X500, UUID, uuid5
 
 from chalicelib.domain.addresses import is_address
-from chalicelib.domain.directory import EntryId, Person, Team
-from chalicelib.domain.directory_names import canonical
-from chalicelib.domain.directory_settings import DirectorySettings, Kind
+from chalicelib.domain.directory.directory import EntryId, Person, Team
+from chalicelib.domain.directory.directory_names import canonical
+from chalicelib.domain.directory.directory_settings import DirectorySettings, Kind
 from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.moments import find_generalized_time
 

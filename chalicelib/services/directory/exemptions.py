@@ -9,10 +9,10 @@ from chalicelib.domain.ids import find_uuid
 from chalicelib.services.directory import directory_settings
 from chalicelib.services.directory.synchronisation import SWITCHED_OFF
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.directory_links import EXEMPT, DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import User
 
 _MODELS = {
     "users": Model.USERS,

@@ -12,7 +12,7 @@ import hmac
 from collections.abc import Collection, Iterator
 from hashlib import sha256
 
-from chalicelib.domain.directory import Directory
+from chalicelib.domain.directory.directory import Directory
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.light import dataclass
 from chalicelib.services.directory import members, people, teams

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
-from chalicelib.domain.directory import Directory, Entry, EntryId, Person, Team
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Directory, Entry, EntryId, Person, Team
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.folding import folded
 from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import people
 from chalicelib.tables.claims import (
     FORMER_GROUP,
     FORMER_USER,
@@ -27,11 +26,12 @@ from chalicelib.tables.claims import (
     Claim,
 )
 from chalicelib.tables.directory_links import ASKED, EXEMPT, LINKED, DirectoryLink, Model
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import RESOURCE
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import RESOURCE
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import Belonging, User
 
 Links = dict[str, DirectoryLink]
 Roster = dict[str, Belonging]

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.directory import Directory
+from chalicelib.domain.directory.directory import Directory
 from chalicelib.services.directory.known import Known
 from chalicelib.storage.base import in_chunks
-from chalicelib.storage.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 
 def remove(actor: Actor, known: Known, directory: Directory) -> None:

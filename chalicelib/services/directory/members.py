@@ -13,7 +13,7 @@ from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, Removal
-from chalicelib.domain.directory import EntryId, Team
+from chalicelib.domain.directory.directory import EntryId, Team
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.light import dataclass
@@ -33,8 +33,8 @@ from chalicelib.services.directory.steps import Ask, Members, Step, Telling, tel
 from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
 from chalicelib.storage.base import in_chunks
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import Belonging, User
 
 AT_ONCE = 25
 """Memberships that change in one transaction: each is three rows of it."""

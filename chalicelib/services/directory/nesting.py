@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from chalicelib.domain.directory import Directory, EntryId, Person, Team, Unreadable
-from chalicelib.domain.directory_names import canonical
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Directory, EntryId, Person, Team, Unreadable
+from chalicelib.domain.directory.directory_names import canonical
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 
 Names = Mapping[str, str]
 """Names as they are compared, each with the one that its entry has."""

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from chalicelib.bodies.users import read_person
+from chalicelib.bodies.users.users import read_person
 from chalicelib.domain import clock
 from chalicelib.domain.changes import NewUser
-from chalicelib.domain.directory import Person
+from chalicelib.domain.directory.directory import Person
 from chalicelib.domain.errors import Invalid
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import (
@@ -34,8 +34,8 @@ from chalicelib.services.directory.steps import (
     telling,
 )
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import User
 
 _LEFT_TO_ADMINISTRATORS = "administrators are suspended, deleted and brought back by hand alone"
 

@@ -11,11 +11,12 @@ from __future__ import annotations
 import hmac
 from dataclasses import field
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit
 from chalicelib.domain.scim.words import Hindered
 from chalicelib.services.sign_in import sources
 from chalicelib.storage import reading
@@ -23,7 +24,7 @@ from chalicelib.storage.base import Check, Key
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import SCIM, Setting, as_read, value_of
 from chalicelib.tables.tokens import PROVISIONER, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 KEY = Setting.named(SCIM)
 """The row `of` needs, to be read together with others."""

@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-from chalicelib.domain import audit, deadline
+from chalicelib.domain import deadline
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.directory import Directory, Person, Team
+from chalicelib.domain.directory.directory import Directory, Person, Team
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit
 from chalicelib.services.directory import doing, known, people, teams
 from chalicelib.services.directory.doing import Row
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
 from chalicelib.services.directory.steps import Step
 from chalicelib.storage import deciding
-from chalicelib.storage.transaction import OfAnotherForm
+from chalicelib.storage.changes.transaction import OfAnotherForm
 from chalicelib.tables.directory_links import DirectoryLink, Model
 
 A_TURN = 5.0

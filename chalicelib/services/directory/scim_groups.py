@@ -13,14 +13,14 @@ from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
-from chalicelib.bodies.scim import read_team
+from chalicelib.bodies.directory.scim import read_team
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Removal, Transfer
 from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing
 from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.domain.scim import patches, states
 from chalicelib.domain.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.scim.states import TeamState
@@ -33,14 +33,15 @@ from chalicelib.services.groups.group_lists import Found as Changed
 from chalicelib.services.users.people import administrators
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
+from chalicelib.storage.changes.transaction import Besides, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, Transaction
-from chalicelib.tables import notices, people
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.operator import notices
 from chalicelib.tables.tokens import ALERT, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 MISSING = NotFound("The group does not exist, or is not provisioned by the directory.")
 TAKEN = Taken("The displayName is already the name of a group.")

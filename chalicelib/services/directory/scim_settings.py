@@ -12,23 +12,24 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from chalicelib.bodies.directory.scim import INVALID, NewScimBody, ScimEditBody
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import UNSET
-from chalicelib.bodies.scim import INVALID, NewScimBody, ScimEditBody
-from chalicelib.domain import audit, clock, differences
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import find_uuid, new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.provisioners import KEY, digest, of
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import SCIM, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 TOKEN_DAYS = 365
 _NO_SETTINGS = "There are no SCIM settings yet."

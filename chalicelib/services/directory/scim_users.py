@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from chalicelib.bodies.scim import read_names, read_new
+from chalicelib.bodies.directory.scim import read_names, read_new
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewUser, Provisioned, Transfer, UserChange
@@ -29,10 +29,10 @@ from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.users.people import invitations, scim_names, user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
+from chalicelib.storage.changes.transaction import Besides, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, Transaction
 from chalicelib.tables.claims import SCIM_NAME, USERNAME, Claim
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 MISSING = NotFound("The user does not exist, or has been deleted.")
 _SHOWN = ("username", "first_name", "last_name", "disabled", "scim_name", "external_id")

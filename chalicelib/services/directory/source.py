@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 
-from chalicelib.domain.directory import Directory, Person, Team, Unreadable
-from chalicelib.domain.directory_filters import Malformed, all_of, equals, parsed
-from chalicelib.domain.directory_settings import Connection, DirectorySettings, Kind, Search
+from chalicelib.domain.directory.directory import Directory, Person, Team, Unreadable
+from chalicelib.domain.directory.directory_filters import Malformed, all_of, equals, parsed
+from chalicelib.domain.directory.directory_settings import (
+    Connection,
+    DirectorySettings,
+    Kind,
+    Search,
+)
 from chalicelib.domain.light import dataclass
 from chalicelib.ldap.client import Session, connected
 from chalicelib.ldap.sockets import Budget

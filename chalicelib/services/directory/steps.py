@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from chalicelib.domain.changes import Addition, NewUser, Removal, UserChange
-from chalicelib.domain.directory import Entry
+from chalicelib.domain.directory.directory import Entry
 from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.reports import Report
 from chalicelib.tables.directory_links import DirectoryLink, Model, digest_of
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import User
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,15 @@ from collections import Counter
 from dataclasses import replace
 from functools import partial
 
-from chalicelib.bodies.directory import RunBody
+from chalicelib.bodies.directory.directory import RunBody
 from chalicelib.bodies.draft import Draft
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
-from chalicelib.domain.directory import Directory
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Directory
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.errors import Invalid, NotFound, Unavailable
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.operator import audit
 from chalicelib.services.directory import (
     directory_settings,
     guard,
@@ -34,9 +35,9 @@ from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
 from chalicelib.services.directory.troubles import Trouble
 from chalicelib.storage import deciding
-from chalicelib.tables import people
 from chalicelib.tables.directory_links import Model
-from chalicelib.tables.users import User
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 SWITCHED_OFF = "Directory synchronisation is switched off."
 NOT_SIMULATED = "The simulation did not finish."

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from chalicelib.bodies.groups import read_name
+from chalicelib.bodies.groups.groups import read_name
 from chalicelib.domain.changes import Addition
-from chalicelib.domain.directory import Team
+from chalicelib.domain.directory.directory import Team
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
@@ -37,8 +37,8 @@ from chalicelib.services.directory.steps import (
 )
 from chalicelib.storage.base import in_chunks
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import User
 
 
 def removal(known: Known, link: DirectoryLink) -> Step:

@@ -10,14 +10,15 @@ from contextlib import suppress
 from datetime import timedelta
 from enum import StrEnum
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Stale
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory import directory_settings
 from chalicelib.storage.base import Check
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.directory_links import DirectoryLink
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import Setting
 
 TOLD_AGAIN = timedelta(days=1)

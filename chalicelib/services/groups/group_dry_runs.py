@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chalicelib.bodies import groups as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.groups import GroupUpdateBody
+from chalicelib.bodies.groups import groups as bodies
+from chalicelib.bodies.groups.groups import GroupUpdateBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
@@ -17,10 +17,11 @@ from chalicelib.services.groups.group_members import items_among, unreached
 from chalicelib.services.groups.group_updates import require_changeable
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import kinds, people
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,10 +22,10 @@ from chalicelib.storage.reading import Rows
 from chalicelib.storage.typed import Sent, Typed
 from chalicelib.storage.values import Map
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
-from chalicelib.tables.groups import Group, GroupRow
-from chalicelib.tables.memberships import MembershipRow
-from chalicelib.tables.users import BelongingRow, User, UserRow
+from chalicelib.tables.groups.groups import Group, GroupRow
+from chalicelib.tables.groups.memberships import MembershipRow
+from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
+from chalicelib.tables.users.users import BelongingRow, User, UserRow
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."

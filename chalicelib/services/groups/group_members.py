@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from chalicelib.bodies.groups import INVALID, refused
+from chalicelib.bodies.groups.groups import INVALID, refused
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, Removal, RoleChange
 from chalicelib.domain.errors import FieldErrors, Invalid, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId
 from chalicelib.services.groups.group_lists import SeenGroup
 from chalicelib.storage.base import Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.groups import Group
-from chalicelib.tables.items import Item, among
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.items import Item, among
+from chalicelib.tables.users.users import Belonging, User
 
 Roster = dict[UserId, Belonging]
 """The members of a group, each with their membership."""

@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.groups.group_members import Roster
-from chalicelib.storage.operations import Change
-from chalicelib.tables import notices
-from chalicelib.tables.groups import Group
-from chalicelib.tables.notices import names_of
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.operator import notices
+from chalicelib.tables.operator.notices import names_of
+from chalicelib.tables.users.users import User
 
 
 def tell_of_creation(tx: Change, actor: Actor, group: Group, roster: Roster) -> None:

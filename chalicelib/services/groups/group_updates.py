@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.groups import (
+from chalicelib.bodies.groups.groups import (
     INVALID,
     GroupUpdateBody,
     read_update,
@@ -32,16 +32,17 @@ from chalicelib.services.items.trees import arrivals
 from chalicelib.services.items.trees.arrivals import Arrival
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import kinds, people
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Actions
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Actions
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import Belonging, User
 
 _NOT_WANTED = {"resource_id": {"only_missing": "No secret is wanted for this resource."}}
 _MISSING = {"secrets": {"all_missing": "The secrets of all resources gained are required."}}

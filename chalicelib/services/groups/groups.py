@@ -8,28 +8,29 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.groups import INVALID, GroupBody, read_creation
-from chalicelib.domain import audit, clock
+from chalicelib.bodies.groups.groups import INVALID, GroupBody, read_creation
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewGroup
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
-from chalicelib.domain.rbacs import GROUPS_ADD
+from chalicelib.domain.operator import audit
 from chalicelib.domain.scim.provisioned import ProvisionedGroup
+from chalicelib.domain.users.rbacs import GROUPS_ADD
 from chalicelib.services.access import allowances
 from chalicelib.services.groups import group_members, group_notices
 from chalicelib.services.groups.group_lists import Found
 from chalicelib.services.groups.group_members import Roster
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, nothing_besides
-from chalicelib.tables import people
-from chalicelib.tables.action_logs import ActionLog
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 DENIED = "You are not authorized to access that location."
 TAKEN = {"group_unique": "The name is already used by another group."}

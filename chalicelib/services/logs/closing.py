@@ -14,10 +14,10 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import chain
 
 from chalicelib.domain import clock
-from chalicelib.storage import parts
 from chalicelib.storage.base import RawRow
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.readings import Reading
+from chalicelib.storage.changes import parts
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
 
 MARGIN = timedelta(hours=2)
 """Between the moment that a line bears and the last at which it is written, at most: no function

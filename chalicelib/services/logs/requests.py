@@ -12,9 +12,9 @@ from chalicelib.domain.light import dataclass
 from chalicelib.services.logs.pages import Slice, merged
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.tables.action_logs import ActionLog, Kept
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.users import User, UserRow
+from chalicelib.tables.logs.action_logs import ActionLog, Kept
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.users.users import User, UserRow
 
 FIRST_MONTH = date(2026, 1, 1)
 """No service of ours has an older log."""

@@ -20,12 +20,12 @@ from chalicelib.services.items.resources import resources
 from chalicelib.services.logs.pages import Slice, merged
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folders import FolderRow
-from chalicelib.tables.groups import Group, GroupRow
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.resources import ResourceRow
-from chalicelib.tables.users import User, UserRow
+from chalicelib.tables.groups.groups import Group, GroupRow
+from chalicelib.tables.items.folders import FolderRow
+from chalicelib.tables.items.resources import ResourceRow
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.users.users import User, UserRow
 
 NO_USER = "The user does not exist."
 NO_GROUP = "The group does not exist."

@@ -12,19 +12,21 @@ from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Any
 
-from chalicelib.bodies.users import EmergencyBody
-from chalicelib.domain import audit, clock, roles
+from chalicelib.bodies.users.users import EmergencyBody
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict, Forbidden, NotFound
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.operators import Operator
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
+from chalicelib.domain.operator.operators import Operator
+from chalicelib.domain.users import roles
 from chalicelib.services.users.people import users
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import BREAK_GLASS, TENANT, Setting, as_read, value_of
 
 ENDS_AFTER = timedelta(days=1)

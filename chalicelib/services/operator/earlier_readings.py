@@ -15,9 +15,9 @@ from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.services.operator import readings
 from chalicelib.storage.base import Key, RawRow
-from chalicelib.storage.transaction import OfAnotherForm, Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.secret_accesses import SecretAccess
+from chalicelib.storage.changes.transaction import OfAnotherForm, Transaction
+from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs.action_logs import ActionLog
 
 PAGE = 100
 

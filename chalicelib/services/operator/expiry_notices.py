@@ -12,13 +12,13 @@ from datetime import datetime, timedelta
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import ResourceId
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.resources import Resource
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import EXPIRY_NOTICES, PASSWORD_EXPIRY, Setting, as_read, value_of
 
 _PAGE = 50

@@ -11,10 +11,10 @@ from chalicelib.domain.ids import UserId
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.storage import reading
-from chalicelib.storage.operations import Change
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.users.users import User
 
 
 def look_again(read: Reading) -> None:

@@ -12,25 +12,26 @@ from dataclasses import fields
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mail_relay import INVALID, MailRelayBody, MailTrialBody
+from chalicelib.bodies.operator.mail_relay import INVALID, MailRelayBody, MailTrialBody
 from chalicelib.bodies.rules import UNSET
 from chalicelib.bodies.servers import MASK
-from chalicelib.domain import audit, clock, differences
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Blocked, Invalid
-from chalicelib.domain.mail_relays import Exchange, MailRelay
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.mail_relays import Exchange, MailRelay
+from chalicelib.domain.operator.notices import Event
 from chalicelib.post.relay import NotTaken, Relay
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import RELAY
 from chalicelib.services.users.policies.policies import named
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import MAIL_RELAY, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 KEY = Setting.named(MAIL_RELAY)
 OWN_HOST = f"email.{settings.region}.amazonaws.com"

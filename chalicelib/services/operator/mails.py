@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Stale
-from chalicelib.domain.metrics import Metric
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.metrics import Metric
 from chalicelib.post.sending import NotSent
 from chalicelib.services.operator import notices
 from chalicelib.services.operator.notices import Letter
 from chalicelib.storage import reading, writing
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.outbox import Mail
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator.outbox import Mail
 
 Send = Callable[[Letter], None]
 """Sends a mail to its one address, or raises `NotSent`."""

@@ -13,20 +13,21 @@ from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
 
-from chalicelib.domain import clock, locales
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import DIGEST, Reach, is_wanted, kind_of
+from chalicelib.domain.operator.notices import DIGEST, Reach, is_wanted, kind_of
+from chalicelib.domain.users import locales
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import MAX_ROWS, Transaction
-from chalicelib.tables import people
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.outbox import ADMINISTRATORS, PEOPLE, Mail
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, PEOPLE, Mail
 from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, LOCALE, MAIL_RELAY, Setting, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 MOST_AT_ONCE = MAX_ROWS - 1
 """Rows that take the place of one, in one transaction with its end."""

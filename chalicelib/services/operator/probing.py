@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from chalicelib.domain import audit
+from chalicelib.domain.operator import audit
 from chalicelib.settings import Probe
 
 ADDRESSES = ("/healthcheck/status.json", "/auth/verify.json")

@@ -11,15 +11,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 
-from chalicelib.domain import rounds
 from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.operator import rounds
 from chalicelib.services.operator import late_readings
 from chalicelib.storage import deciding, reading, writing
 from chalicelib.storage.base import Key, in_chunks
-from chalicelib.storage.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.secret_accesses import SecretAccess
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
+from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
 
 
 def sweep(written_before: datetime) -> Counter[str]:

@@ -12,16 +12,16 @@ from contextlib import suppress
 
 from chalicelib.crypto.openpgp import MOST_SEALED, BadMessage, ServerKey
 from chalicelib.crypto.server_keys import ServerKeys, addressed, recipients_of
-from chalicelib.domain import audit
 from chalicelib.domain.errors import Stale, Unavailable
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import USERNAME, Claim
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import DIRECTORY_SYNC, MAIL_RELAY, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _PAGE = 100
 

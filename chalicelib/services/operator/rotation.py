@@ -25,12 +25,12 @@ from chalicelib.crypto import tokens
 from chalicelib.crypto.private_keys import Held, Place
 from chalicelib.domain import clock, warm
 from chalicelib.domain.errors import Conflict, Refusal, Unavailable
-from chalicelib.domain.key_sets import Jwk, KeySet, Step
-from chalicelib.domain.key_steps import KeyStep
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator.key_sets import Jwk, KeySet, Step
+from chalicelib.domain.operator.key_steps import KeyStep
 from chalicelib.services.operator import signing_keys
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import SIGNING_KEYS, Setting, as_read
 
 SPREADS = timedelta(hours=24)

@@ -14,16 +14,16 @@ from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import MOST_CHALLENGE, MOST_SEALED, ServerKey
 from chalicelib.crypto.public_keys import find_facts
 from chalicelib.crypto.server_keys import ServerKeys, addressed, recipients_of
-from chalicelib.domain import audit
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.notices import Event
-from chalicelib.domain.server_key_sets import Step
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
+from chalicelib.domain.operator.server_key_sets import Step
 from chalicelib.domain.warm import Warm
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices, published_key
-from chalicelib.tables.published_key import PublicServerKey
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator import notices, published_key
+from chalicelib.tables.operator.published_key import PublicServerKey
 from chalicelib.tables.settings import SERVER_KEY, Setting, as_read, value_of
 
 _TOLD = {

@@ -5,9 +5,9 @@ shown it; when they have had a week to learn of it, `retire` has the earlier key
 `remove` takes that away when no backup holds what only it opens. `replace` has another key used at
 once, for one that somebody may know.
 
-The secret decides (`domain/server_key_sets.py`): each step is one value of it, written after the
-one that was read or not at all. What is published, and the mails, follow it; whoever dies between
-gives the step again.
+The secret decides (`domain/operator/server_key_sets.py`): each step is one value of it, written
+after the one that was read or not at all. What is published, and the mails, follow it; whoever dies
+between gives the step again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.server_key_sets import SEALED_ANEW_BEFORE, ServerKeySet, Step
+from chalicelib.domain.operator.server_key_sets import SEALED_ANEW_BEFORE, ServerKeySet, Step
 from chalicelib.services.operator import resealing, server_key
 from chalicelib.services.operator.resealing import Found
 from chalicelib.services.operator.rotation import REACHES, require_turn

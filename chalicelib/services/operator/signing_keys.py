@@ -8,11 +8,11 @@ from dataclasses import replace
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.key_sets import Jwk, KeySet
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator.key_sets import Jwk, KeySet
 from chalicelib.domain.warm import Warm
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 
 

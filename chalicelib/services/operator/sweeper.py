@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.rounds import FAILED
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.rounds import FAILED
 from chalicelib.services.operator import expiry_notices, readings, upgrades
 from chalicelib.services.users.people import avatars
-from chalicelib.storage import operations
+from chalicelib.storage.changes import operations
 from chalicelib.tables import catalogue
 
 catalogue.tables()

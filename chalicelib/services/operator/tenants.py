@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.users import AdministratorBody
-from chalicelib.domain import clock, roles
+from chalicelib.bodies.users.users import AdministratorBody
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Conflict, NotFound
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.users import roles
 from chalicelib.services.users.people import invitations, users
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import TENANT, Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 
 def is_founded() -> bool:

@@ -26,9 +26,10 @@ from chalicelib.domain.errors import Stale
 from chalicelib.domain.light import dataclass
 from chalicelib.services.operator import earlier_readings
 from chalicelib.settings import settings
-from chalicelib.storage import reading, rewriting
+from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table, timestamp_text
-from chalicelib.storage.transaction import OfAnotherForm, Transaction
+from chalicelib.storage.changes import rewriting
+from chalicelib.storage.changes.transaction import OfAnotherForm, Transaction
 from chalicelib.tables.settings import UPGRADE, Setting, as_read, value_of
 
 TABLES: tuple[type[Table], ...] = ()

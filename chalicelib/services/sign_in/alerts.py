@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Stale
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.outbox import Mail
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator import notices
+from chalicelib.tables.operator.outbox import Mail
 from chalicelib.tables.tokens import ALERT, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 HOUR = 3600
 

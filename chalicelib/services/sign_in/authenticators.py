@@ -12,7 +12,7 @@ from chalicelib.crypto.openpgp import BadMessage
 from chalicelib.crypto.totp import Authenticator
 from chalicelib.domain.errors import Unavailable
 from chalicelib.services.operator import server_key
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _PURPOSE = "authenticator"
 

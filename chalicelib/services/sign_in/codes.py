@@ -12,10 +12,11 @@ from dataclasses import replace
 from typing import NoReturn
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mfa import TOTP, WRONG_CODE, CodeBody
-from chalicelib.domain import audit, clock
+from chalicelib.bodies.sign_in.mfa import TOTP, WRONG_CODE, CodeBody
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, TooMany, Unauthenticated
+from chalicelib.domain.operator import audit
 from chalicelib.services.sign_in import authenticators, second_factor
 from chalicelib.services.sign_in.second_factor import REMEMBERED_SECONDS, Given
 from chalicelib.services.users.policies import mfa_settings
@@ -23,10 +24,10 @@ from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.tokens import WRONG_CODES, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 MOST_AN_HOUR = 20
 """Wrong codes of one user, however often they sign in: one of 15,000 guesses is right by chance."""

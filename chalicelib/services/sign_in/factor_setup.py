@@ -10,25 +10,26 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mfa import TOTP, WRONG_CODE, SetupBody
+from chalicelib.bodies.sign_in.mfa import TOTP, WRONG_CODE, SetupBody
 from chalicelib.crypto.totp import Authenticator
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Unauthenticated
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.sign_in import authenticators, codes, second_factor
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.users.policies import mfa_settings
 from chalicelib.settings import settings
 from chalicelib.storage import reading
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.tokens import Token
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 NOT_ENABLED = "This authentication provider is not enabled for your organization."
 ALREADY_SET_UP = "This authentication provider is already setup. Disable it first"

@@ -11,23 +11,24 @@ import re
 from dataclasses import replace
 
 from chalicelib.crypto.openpgp import BadMessage, NotArmored
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.roles import Role
+from chalicelib.domain.operator import audit
+from chalicelib.domain.users.roles import Role
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import second_factor, sessions, sources
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import FINGERPRINT, Claim
-from chalicelib.tables.gpgkeys import Gpgkey
 from chalicelib.tables.tokens import LOGIN, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 NONCE_SECONDS = 300
 NONCE_LENGTH = 36

@@ -18,20 +18,20 @@ from chalicelib.crypto.openpgp import (
     ServerKey,
     fingerprint_of_private_key,
 )
-from chalicelib.domain import audit
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit
 from chalicelib.services.items.metadata import metadata_settings, private_keys, recipients
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, Setting, as_read
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
 

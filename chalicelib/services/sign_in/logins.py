@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
-from chalicelib.domain import audit, clock, strict_json
+from chalicelib.domain import clock, strict_json
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid, NotFound, Refusal
 from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sources
 from chalicelib.services.sign_in.refresh_tokens import Tokens
@@ -19,10 +20,10 @@ from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.tokens import BEARER, CHALLENGE, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 VERSION = "1.0.0"
 LONGEST_AHEAD = 3600

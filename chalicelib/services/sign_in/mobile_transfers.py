@@ -11,25 +11,26 @@ from dataclasses import asdict, field, replace
 from datetime import datetime, timedelta
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mobile_transfers import (
+from chalicelib.bodies.rules import Unset
+from chalicelib.bodies.sign_in.mobile_transfers import (
     MobileProgressBody,
     MobileTransferBody,
     read_creation,
     read_progress,
 )
-from chalicelib.bodies.rules import Unset
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, NotFound, Unauthenticated
 from chalicelib.domain.ids import TransferId, find_uuid, new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.mobile_transfers import COMPLETE, START, MobileTransfer
+from chalicelib.domain.operator import audit
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.tokens import TRANSFER, TRANSFER_TOKEN, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 TOKEN_SECONDS = 5 * 60
 KEPT = 24 * 3600

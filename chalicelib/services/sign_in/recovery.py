@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.setup import RecoveryBody
-from chalicelib.bodies.users import INVALID
+from chalicelib.bodies.sign_in.setup import RecoveryBody
+from chalicelib.bodies.users.users import INVALID
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, NotFound
@@ -15,9 +15,9 @@ from chalicelib.services.sign_in import sources
 from chalicelib.services.users.people import invitations
 from chalicelib.services.users.policies import self_registration
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _UNKNOWN = (
     "This user does not exist or has been deleted. Please register and complete the setup first."

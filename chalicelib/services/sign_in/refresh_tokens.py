@@ -26,11 +26,11 @@ from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.outbox import Mail
+from chalicelib.tables.operator.outbox import Mail
 from chalicelib.tables.tokens import BEARER, REFRESH, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 REFRESH_SECONDS = 30 * 24 * 3600
 GRACE_SECONDS = 30

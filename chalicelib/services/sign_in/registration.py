@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.registration import (
+from chalicelib.bodies.users.registration import (
     INVALID_ADDRESS,
     EmailBody,
     RegistrationBody,
     read_address,
 )
-from chalicelib.bodies.users import INVALID
-from chalicelib.domain import audit
+from chalicelib.bodies.users.users import INVALID
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import UserId
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.sign_in import sources
 from chalicelib.services.users.people import invitations, users
 from chalicelib.services.users.policies import self_registration
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices, people
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 _TAKEN = "The email is already registered."
 _NOT_ALLOWED = {

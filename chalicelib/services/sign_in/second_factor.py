@@ -11,7 +11,7 @@ from __future__ import annotations
 import hmac
 from dataclasses import field
 
-from chalicelib.bodies.mfa import TOTP
+from chalicelib.bodies.sign_in.mfa import TOTP
 from chalicelib.domain import clock
 from chalicelib.domain.ids import find_uuid, new_id
 from chalicelib.domain.light import dataclass
@@ -20,7 +20,7 @@ from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.tokens import SECOND_FACTOR, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 REMEMBERED_SECONDS = 30 * 24 * 3600
 

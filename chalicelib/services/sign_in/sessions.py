@@ -18,9 +18,9 @@ from chalicelib.services.sign_in import second_factor
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.tokens import BEARER, COOKIE, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 IDLE_SECONDS = 24 * 60
 ISSUER = settings.base_url + "/"

@@ -7,13 +7,14 @@ a link sets up one key, and a key belongs to one user forever.
 from __future__ import annotations
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.setup import AbortBody, CompletionBody
+from chalicelib.bodies.sign_in.setup import AbortBody, CompletionBody
 from chalicelib.crypto import openpgp
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import beginnings
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import key_handover
@@ -26,13 +27,13 @@ from chalicelib.services.users.policies import password_expiry, policies
 from chalicelib.services.users.policies.policies import PASSPHRASES
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.tokens import RECOVER, REGISTER, Token
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 BAD_TOKEN = "The authentication token is not valid."  # noqa: S105 - a message
 NO_SETUP = "The user does not exist or is already active or is disabled."

@@ -12,8 +12,8 @@ from chalicelib.domain.errors import TooMany
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.tokens import SOURCE, Token, token_hash
 
 MINUTE = 60

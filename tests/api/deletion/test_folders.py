@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
 from tests.support.world import folders, make
 from tests.support.world.departures import causes, delete, dry_run, held_by

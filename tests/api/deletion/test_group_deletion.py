@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.claims import GROUP
 from tests.support.faults.hooks import WRITES, Recorder
 from tests.support.model.invariants import check_invariants

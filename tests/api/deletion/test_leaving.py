@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.users import User
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.users.users import User
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
 from tests.support.world.make import Somebody, Team

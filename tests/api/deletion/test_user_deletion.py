@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.sign_in import logins
 from chalicelib.storage import reading
 from chalicelib.tables.claims import FINGERPRINT, GROUP, USERNAME
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.users.gpgkeys import Gpgkey
 from tests.support.faults.hooks import WRITES, Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Client, Response

@@ -7,8 +7,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from chalicelib.domain.notices import Event
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.domain.operator.notices import Event
+from chalicelib.tables.logs.action_logs import ActionLog
 from tests.support.company import settings as form
 from tests.support.company.company import Company
 from tests.support.environment import BASE_URL

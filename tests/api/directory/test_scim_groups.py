@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.scim import words
 from tests.support.world import make, people, scim, shares
 from tests.support.world.make import Team

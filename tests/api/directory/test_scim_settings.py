@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from chalicelib.bodies.scim import DUMMY
+from chalicelib.bodies.directory.scim import DUMMY
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.directory import provisioners, scim_settings

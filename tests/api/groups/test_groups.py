@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.readings import Reading
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.logs.readings import Reading
 from tests.support.faults.hooks import ALWAYS, WRITES, Failing, Recorder, throttled
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Response

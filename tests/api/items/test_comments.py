@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
-from chalicelib.tables.comments import Comment
+from chalicelib.tables.items.comments import Comment
 from tests.support.faults.hooks import Recorder, SmallPages
 from tests.support.wire.client import Response
 from tests.support.world import comments, make, people, resources

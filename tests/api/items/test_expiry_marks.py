@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.wire.client import Response

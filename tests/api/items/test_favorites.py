@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.client import Response
 from tests.support.world import make, resources
 from tests.support.world.make import Somebody

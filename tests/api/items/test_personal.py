@@ -6,8 +6,8 @@ from contextvars import Context
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.memberships import Membership
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.groups.memberships import Membership
 from tests.support.faults.hooks import Around, Recorder
 from tests.support.world import groups, make
 from tests.support.world.resources import create, path, v4

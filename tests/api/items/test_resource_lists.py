@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.holdings import Holding
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.hooks import Around, Recorder, SmallPages
 from tests.support.wire.client import Response
 from tests.support.world import folders, make

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from chalicelib.domain import resource_types
-from chalicelib.domain.resource_types import RESOURCE_TYPES, Format, of_format
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.resource_types import RESOURCE_TYPES, Format, of_format
 from chalicelib.tables.settings import METADATA_TYPES, Setting
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make

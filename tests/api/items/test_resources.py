@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from chalicelib.domain import resource_types
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import Response
 from tests.support.world import make, people

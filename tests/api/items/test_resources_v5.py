@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.domain.resource_types import Format, of_format
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.items.resource_types import Format, of_format
 from chalicelib.storage import reading
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 from tests.support.world import make
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody

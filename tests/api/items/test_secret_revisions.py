@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.bodies.secret_revisions import EMPTY, INVALID
-from chalicelib.domain import resource_types
+from chalicelib.bodies.items.secret_revisions import EMPTY, INVALID
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.holdings import Holding
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.holdings import Holding
 from tests.conftest import Time
 from tests.support.faults.hooks import FAULTS, WRITES, Failing
 from tests.support.faults.meanwhile import Meanwhile

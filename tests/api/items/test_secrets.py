@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.readings import Reading
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.logs.readings import Reading
 from tests.support.faults.hooks import FAULTS, WRITES, Failing, Recorder
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make

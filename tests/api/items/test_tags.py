@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
-from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.tags import SET, SHARED, Tag
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.items.tags import SET, SHARED, Tag
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import groups, make, shares

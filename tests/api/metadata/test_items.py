@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
 from tests.support.world import folders, make
 from tests.support.world.keys import message
 from tests.support.world.metadata import (

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from chalicelib.bodies.metadata import EMPTY, INVALID_KEY
+from chalicelib.bodies.items.metadata import EMPTY, INVALID_KEY
 from chalicelib.domain.ids import new_id
 from chalicelib.services.items.metadata.key_edits import NOT_SAVED
 from chalicelib.services.items.metadata.metadata_keys import MISSING
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from tests.support.world import folders, make
 from tests.support.world.keys import KEYS as PEOPLE
 from tests.support.world.keys import message

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.bodies.metadata import EMPTY
+from chalicelib.bodies.items.metadata import EMPTY
 from chalicelib.domain.ids import new_id
 from tests.support.world import folders
 from tests.support.world.keys import message

@@ -11,7 +11,7 @@ import pytest
 from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
 from chalicelib.domain.armor import HIDDEN_RECIPIENT
 from chalicelib.domain.ids import named_id, new_id
-from chalicelib.tables.session_keys import LONGEST_PART, SessionKey
+from chalicelib.tables.items.session_keys import LONGEST_PART, SessionKey
 from tests.crypto import forge
 from tests.support.wire.client import Response
 from tests.support.world.keys import message

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.bodies.metadata import EMPTY, INVALID_SETTINGS
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.bodies.items.metadata import EMPTY, INVALID_SETTINGS
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting
 from tests.support.world.metadata import (
     KEYS_SETTINGS,

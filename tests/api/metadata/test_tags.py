@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.keys import message

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.items import resource_types
 from tests.support.world import folders, make
 from tests.support.world.keys import message
 from tests.support.world.metadata import (

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import named_id, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import sweeper
-from chalicelib.tables import action_logs
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs import action_logs
+from chalicelib.tables.logs.action_logs import ActionLog
 from tests.conftest import Time
 from tests.support.faults.hooks import Recorder
 from tests.support.storage import Storage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.locales import LOCALES
+from chalicelib.domain.users.locales import LOCALES
 from infra.endpoints import every_endpoint, every_page
 from tests.conftest import Time
 

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Response
 from tests.support.world import make, people

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
 from tests.support.world import folders, groups, make, resources, shares
 from tests.support.world.folders import (

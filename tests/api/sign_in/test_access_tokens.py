@@ -16,7 +16,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.tables.tokens import BEARER, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.wire.client import Client, Response
 from tests.support.world.make import Somebody

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage

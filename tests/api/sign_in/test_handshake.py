@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from chalicelib.domain import clock
-from chalicelib.routes import auth
+from chalicelib.routes.sign_in import auth
 from tests.conftest import START
 from tests.support.wire.client import Client
 from tests.support.wire.handshake import (

@@ -9,7 +9,7 @@ import pytest
 
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from tests.support.wire.client import Client
 from tests.support.world import people
 from tests.support.world.keys import KEYS, open_sealed

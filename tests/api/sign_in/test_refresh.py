@@ -14,7 +14,7 @@ from chalicelib.services.sign_in import logins, refresh_tokens
 from chalicelib.services.sign_in.refresh_tokens import Tokens
 from chalicelib.storage.connection import connection
 from chalicelib.tables.tokens import REFRESH, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response

@@ -11,7 +11,7 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.tables.tokens import Token
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage

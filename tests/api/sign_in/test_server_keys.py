@@ -13,8 +13,8 @@ import pytest
 from chalicelib.crypto.openpgp import MOST_CHALLENGE
 from chalicelib.crypto.private_keys import Place
 from chalicelib.services.operator import server_key, server_key_rotation
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
-from chalicelib.tables.users import User
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.users.users import User
 from tests.api.sign_in.test_jwt_login import INVALID, LOGIN, claims
 from tests.conftest import Time
 from tests.support.storage import Storage

@@ -14,7 +14,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import reading
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.users.gpgkeys import Gpgkey
 from tests.conftest import START, Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.races.scheduler import races

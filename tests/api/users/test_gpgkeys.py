@@ -6,7 +6,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import reading
-from chalicelib.tables.gpgkeys import Gpgkey
+from chalicelib.tables.users.gpgkeys import Gpgkey
 from tests.support.world import make, people
 from tests.support.world.make import Somebody
 

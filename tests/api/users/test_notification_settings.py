@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.notices import KINDS, SWITCHES
+from chalicelib.domain.operator.notices import KINDS, SWITCHES
 from tests.support.world import people, posted, resources
 
 PATH = "/settings/emails/notifications.json"

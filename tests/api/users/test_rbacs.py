@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.ids import find_uuid, named_id
+from chalicelib.domain.users import roles
 from tests.conftest import Time
 from tests.support.wire import handshake
 from tests.support.wire.client import Client

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.users import roles
 from chalicelib.services.users.roles import role_edits
 from chalicelib.tables.settings import DELETED_ROLES, Setting
 from tests.support.wire import handshake

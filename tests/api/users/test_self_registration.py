@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.users import roles
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting
 from tests.conftest import START, Time
 from tests.support.faults.hooks import Recorder

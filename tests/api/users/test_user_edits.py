@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.users import roles
 from chalicelib.services.sign_in import logins
 from tests.conftest import Time
 from tests.support.faults.hooks import Recorder

@@ -9,14 +9,15 @@ from uuid import uuid4
 
 import pytest
 
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.users.people.users import new_user
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import Belonging
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import Belonging
 from tests.conftest import Time
 from tests.support.faults.hooks import Once, PartialBatch, Recorder
 from tests.support.wire.client import Client, Response

@@ -8,13 +8,13 @@ import pytest
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import ResourceId, UserId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access.secret_accesses import have_read
 from chalicelib.services.items.resources import secrets
 from chalicelib.services.operator import readings, sweeper
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.readings import Reading, packed, unpacked
-from chalicelib.tables.secret_accesses import SecretAccess
+from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading, packed, unpacked
 from tests.conftest import Time
 from tests.support.faults.hooks import Failing, Killed, Recorder, kill_points, throttled
 from tests.support.storage import Storage

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from tests.support.faults.hooks import Killed

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 from tests.support.faults.hooks import Killed
 from tests.support.faults.large_operations import held, left_begun
 from tests.support.faults.meanwhile import Meanwhile

@@ -13,8 +13,8 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, NewUser
-from chalicelib.domain.directory import Person, Team
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Person, Team
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.services.directory import people, teams
@@ -23,8 +23,8 @@ from chalicelib.services.directory.reports import Report
 from chalicelib.services.directory.steps import Invite, MakeGroup, Members, Step
 from chalicelib.services.users.people.users import new_user
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import Belonging, User
 from tests.support.world.directories import LATER, LONG_AGO, person, team
 
 SETTINGS = DirectorySettings((), UserId(new_id()), UserId(new_id()))

@@ -14,8 +14,8 @@ import pytest
 
 from chalicelib import connections
 from chalicelib.domain import deadline
-from chalicelib.domain.directory import Unreadable
-from chalicelib.domain.directory_settings import Connection, Kind, Transport
+from chalicelib.domain.directory.directory import Unreadable
+from chalicelib.domain.directory.directory_settings import Connection, Kind, Transport
 from chalicelib.ldap import sockets
 from chalicelib.ldap.client import connected
 from chalicelib.ldap.sockets import Budget

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from chalicelib.domain.directory import Person, Team
+from chalicelib.domain.directory.directory import Person, Team
 from chalicelib.tables.directory_links import DirectoryLink, Model
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.model.invariants import check_invariants

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain import deadline
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.runs import A_TURN
 from tests.support.world import make, people
 from tests.support.world.directories import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.directory import troubles
 from chalicelib.services.directory.troubles import Trouble

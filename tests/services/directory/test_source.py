@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.directory import Directory, Unreadable
-from chalicelib.domain.directory_settings import (
+from chalicelib.domain.directory.directory import Directory, Unreadable
+from chalicelib.domain.directory.directory_settings import (
     DEFAULT_FIELDS,
     Connection,
     DirectorySettings,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Around, Killed, Killing, Once
 from tests.support.faults.meanwhile import Meanwhile

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import reading
-from chalicelib.tables.comments import Comment
+from chalicelib.tables.items.comments import Comment
 from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,

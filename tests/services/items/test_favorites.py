@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.holdings import Holding
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,

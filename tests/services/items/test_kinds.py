@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.changes import Given, Sharing, Taken
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items.sharing import shares
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import MAX_ROWS
-from chalicelib.tables.holdings import Holding
+from chalicelib.storage.changes.transaction import MAX_ROWS
+from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.deaths import after_commit
 from tests.support.kinds import Box, box, prepare
 from tests.support.model.invariants import check_invariants

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Recorder
 from tests.support.model.invariants import check_invariants

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
-from chalicelib.tables.holdings import RESOURCE, Holding
-from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.holdings import RESOURCE, Holding
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.items.resources import Resource
 from tests.support.faults.hooks import Killed, Killing, Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting

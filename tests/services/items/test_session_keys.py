@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from chalicelib.services.operator import sweeper
+from chalicelib.storage.changes.transaction import MAX_ROWS
 from chalicelib.storage.connection import connection
-from chalicelib.storage.transaction import MAX_ROWS
-from chalicelib.tables.session_keys import SessionKey
+from chalicelib.tables.items.session_keys import SessionKey
 from tests.support.faults.deaths import after_commit, before_commit
 from tests.support.faults.hooks import (
     FAULTS,

@@ -10,16 +10,16 @@ import pytest
 from chalicelib.bodies.openpgp import LONGEST_METADATA
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.items.sharing.access_lists import MOST_HOLDERS
 from chalicelib.services.operator import sweeper
 from chalicelib.storage import reading
-from chalicelib.storage.parts import Part
-from chalicelib.tables import kinds
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import Belonging, User
+from chalicelib.storage.changes.parts import Part
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.users.users import Belonging, User
 from tests.support.faults.hooks import Killed, Killing, Recorder, kill_points
 from tests.support.faults.large_operations import begun_and_ended, held, left_begun
 from tests.support.faults.meanwhile import Meanwhile

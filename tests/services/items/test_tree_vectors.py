@@ -11,18 +11,18 @@ import pytest
 from chalicelib.domain.changes import Changed, Given, GroupChange, Removal, Sharing, Taken
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import FolderId, ItemId, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.groups import group_updates
 from chalicelib.services.items.folders import folder_deletion, folders, moves
 from chalicelib.services.items.sharing import shares
 from chalicelib.services.items.trees import arrivals
 from chalicelib.storage import reading
-from chalicelib.storage.operations import Change
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import among, key_of
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import among, key_of
+from chalicelib.tables.users.users import User
 from tests.support.model.invariants import check_invariants
 from tests.support.world.trees import Grove, grown, kind_of
 

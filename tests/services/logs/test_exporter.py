@@ -21,9 +21,9 @@ from chalicelib.endpoint_groups import WORKERS
 from chalicelib.objects import exports
 from chalicelib.services.operator import sweeper
 from chalicelib.settings import Settings
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.readings import Reading
-from chalicelib.views import log_events
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.readings import Reading
+from chalicelib.views.logs import log_events
 from chalicelib.workers import exporter
 from tests.conftest import START, Time
 from tests.support.faults.deaths import after_commit

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, AdministratorBody
-from chalicelib.domain.operators import PURPOSE, purpose
+from chalicelib.bodies.users.users import INVALID, AdministratorBody
+from chalicelib.domain.operator.operators import PURPOSE, purpose
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import break_glass, tenants
 from chalicelib.workers import founder

@@ -14,8 +14,8 @@ from chalicelib.services.access.secret_accesses import have_read
 from chalicelib.services.operator import readings, sweeper, upgrades
 from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
 from chalicelib.storage.connection import connection
-from chalicelib.tables import action_logs
-from chalicelib.tables.action_logs import GIVEN, ActionLog
+from chalicelib.tables.logs import action_logs
+from chalicelib.tables.logs.action_logs import GIVEN, ActionLog
 from chalicelib.tables.settings import UPGRADE, Setting
 from tests.conftest import Time
 from tests.releases import stores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import expiry_notices
 from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points

@@ -12,7 +12,7 @@ from botocore.config import Config
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.endpoint_groups import WORKERS
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import MAIL_RELAY, Setting
 from chalicelib.workers import mailer
 from infra.template.tables import tables

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.notices import KINDS, Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.operator.notices import KINDS, Event
 from chalicelib.services.operator import mails
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, kill_points
 from tests.support.faults.meanwhile import Meanwhile
@@ -127,7 +127,7 @@ def test_a_notice_reaches_who_has_access_by_themselves_or_by_a_group(store, ada,
 
 
 def item_row(item):
-    from chalicelib.tables.resources import Resource  # noqa: PLC0415
+    from chalicelib.tables.items.resources import Resource  # noqa: PLC0415
 
     return Resource.get(item)
 

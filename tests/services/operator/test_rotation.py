@@ -16,7 +16,7 @@ from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.private_keys import Held, Place, Secret
 from chalicelib.domain import clock, warm
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
-from chalicelib.domain.key_sets import KeySet, Step
+from chalicelib.domain.operator.key_sets import KeySet, Step
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import keys, rotation, signing_keys
 from chalicelib.settings import settings

@@ -14,7 +14,7 @@ from chalicelib.crypto.private_keys import Held, Place, Secret
 from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Conflict, Stale, Unavailable
-from chalicelib.domain.server_key_sets import Step
+from chalicelib.domain.operator.server_key_sets import Step
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.directory import directory_settings
 from chalicelib.services.operator import (
@@ -28,9 +28,9 @@ from chalicelib.services.operator.resealing import Found
 from chalicelib.services.sign_in import authenticators
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.tables.metadata_private_keys import SERVER, MetadataPrivateKey
+from chalicelib.tables.items.metadata_private_keys import SERVER, MetadataPrivateKey
 from chalicelib.tables.settings import DIRECTORY_SYNC, MAIL_RELAY, SERVER_KEY, Setting, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from chalicelib.workers import founder
 from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points

@@ -17,12 +17,13 @@ from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
 from chalicelib.services.operator import sweeper
 from chalicelib.settings import settings
-from chalicelib.storage import parts, reading
-from chalicelib.storage.operations import Change
-from chalicelib.storage.parts import Part
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
+from chalicelib.storage import reading
+from chalicelib.storage.changes import parts
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.parts import Part
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from chalicelib.workers import sweeper as worker
 from tests.support.faults.hooks import Failing, Killed, Killing, throttled
 from tests.support.faults.large_operations import lines, remove, rewrite

@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, AdministratorBody
+from chalicelib.bodies.users.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.services.operator import tenants
 from tests.support.faults import hooks

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain import roles
+from chalicelib.domain.users import roles
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting
 from tests.conftest import START
 from tests.support.faults import hooks

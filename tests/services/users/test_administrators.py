@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
 from chalicelib.domain.actor import Access
+from chalicelib.domain.users import roles
 from tests.support.faults.hooks import Recorder
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.storage import Storage, digest

@@ -9,9 +9,10 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from chalicelib.domain import clock, roles
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import AvatarId, new_id
+from chalicelib.domain.users import roles
 from chalicelib.objects import avatars as objects
 from chalicelib.objects.avatars import Note
 from chalicelib.services.operator import sweeper

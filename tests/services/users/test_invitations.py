@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import InvitationBody
-from chalicelib.domain import roles
+from chalicelib.bodies.users.users import InvitationBody
 from chalicelib.domain.errors import Invalid, Stale
+from chalicelib.domain.users import roles
 from chalicelib.services.users.people import users
 from tests.support.faults import hooks
 from tests.support.faults.hooks import Failing, Killed, Killing

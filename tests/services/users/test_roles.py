@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import roles
+from chalicelib.domain.users import roles
 from tests.support.races.at_once import Ask
 from tests.support.world import make, people
 from tests.support.world.make import Somebody

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any, NamedTuple
 
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, marking, removing, renaming
 from tests.support.wire.client import Client

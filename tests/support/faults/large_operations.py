@@ -7,10 +7,11 @@ from contextlib import suppress
 from typing import TypeVar
 
 from chalicelib.domain.errors import Invalid
-from chalicelib.storage import operations, parts, reading
+from chalicelib.storage import reading
 from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.changes import operations, parts
+from chalicelib.storage.changes.parts import Part
 from chalicelib.storage.connection import connection
-from chalicelib.storage.parts import Part
 from chalicelib.storage.versioned import Versioned
 from tests.support.storage import Storage
 

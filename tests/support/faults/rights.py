@@ -32,7 +32,7 @@ def group_of(resource: str, method: str) -> EndpointGroup | None:
     entry = app.routes.get(resource, {}).get(method)
     if entry is None:
         return None
-    return _GROUP_OF[entry.view_function.__module__.rpartition(".")[2]]
+    return _GROUP_OF[entry.view_function.__module__.removeprefix("chalicelib.routes.")]
 
 
 @contextmanager

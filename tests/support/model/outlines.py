@@ -16,8 +16,8 @@ import orjson
 
 from chalicelib.settings import settings
 from chalicelib.storage.base import every_table
-from chalicelib.tables.action_logs import GIVEN
-from chalicelib.tables.readings import Reading
+from chalicelib.tables.logs.action_logs import GIVEN
+from chalicelib.tables.logs.readings import Reading
 from chalicelib.tables.settings import EXPIRY_NOTICES, UPGRADE
 from integrity.settling import settled
 from tests.support.storage import Storage

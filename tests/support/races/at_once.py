@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from chalicelib.storage.parts import Part
+from chalicelib.storage.changes.parts import Part
 from tests.support.environment import ENGINE
 from tests.support.model.invariants import check_invariants
 from tests.support.model.outlines import Outline, Outlines, difference

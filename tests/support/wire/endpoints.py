@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain import resource_types
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.items import resource_types
 from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
 from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
@@ -49,7 +49,7 @@ def has_id(route: Route) -> bool:
     A report is asked for by its name.
     """
     is_free = "search" in route.path or route.path.startswith("/reports/")
-    return bool(route.path_names) and route.group != "avatars" and not is_free
+    return bool(route.path_names) and route.noun != "avatars" and not is_free
 
 
 def path_of(route: Route, ids: Mapping[str, str] | None = None) -> str:

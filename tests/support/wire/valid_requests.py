@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.scim import words as scim_words
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import logins

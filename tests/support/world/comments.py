@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.storage import reading
-from chalicelib.tables.comments import Comment
+from chalicelib.tables.items.comments import Comment
 from tests.support.wire.client import Response
 from tests.support.world.make import Somebody
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.tables.holdings import Holding
+from chalicelib.tables.items.holdings import Holding
 from tests.support.wire.client import Response
 from tests.support.world.groups import membership
 from tests.support.world.make import Somebody, Team

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from chalicelib.domain.directory import Directory, EntryId, Person, Team
-from chalicelib.domain.directory_settings import DirectorySettings
+from chalicelib.domain.directory.directory import Directory, EntryId, Person, Team
+from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.ids import named_id
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.storage import reading
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.directory_links import DirectoryLink, Model
-from chalicelib.tables.groups import Group
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.users.users import User
 from tests.support.world.make import Somebody
 
 LONG_AGO = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

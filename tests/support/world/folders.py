@@ -9,11 +9,11 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import FolderId, new_id
 from chalicelib.services.access import memberships
 from chalicelib.storage import reading, writing
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
 from tests.support.wire.client import Response
 from tests.support.world import resources
 from tests.support.world.make import Somebody, Team

@@ -6,10 +6,10 @@ from typing import Any
 
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import GroupId, ResourceId, UserId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import reading
-from chalicelib.tables.groups import Group
-from chalicelib.tables.memberships import Membership
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.keys import message

@@ -8,27 +8,29 @@ from functools import lru_cache
 from typing import Any
 
 from chalicelib.crypto import openpgp
-from chalicelib.domain import clock, resource_types, roles
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Session
 from chalicelib.domain.ids import FolderId, GpgkeyId, GroupId, ResourceId, RoleId, UserId, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in.sessions import ISSUER
 from chalicelib.services.users.people.users import new_user
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
-from chalicelib.tables.users import Belonging, User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import Belonging, User
 from tests.support.wire.client import Client
 from tests.support.world.keys import KEYS, Key, message
 

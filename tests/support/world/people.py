@@ -11,8 +11,8 @@ from chalicelib.services.users.people.users import new_user
 from chalicelib.storage import reading
 from chalicelib.storage.base import every_table
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.outbox import Mail
-from chalicelib.tables.users import User
+from chalicelib.tables.operator.outbox import Mail
+from chalicelib.tables.users.users import User
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR

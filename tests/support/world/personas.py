@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from chalicelib.domain import clock, roles
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain import clock
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.users import roles
 from chalicelib.services.sign_in import sessions
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from chalicelib.web.access import SESSION_COOKIE
 from tests.support.storage import Storage
 from tests.support.wire.client import Client

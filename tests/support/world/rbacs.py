@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain import roles
 from chalicelib.domain.ids import named_id
+from chalicelib.domain.users import roles
 from tests.support.wire.client import Response
 from tests.support.world.make import Somebody
 

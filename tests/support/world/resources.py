@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.armor import MESSAGE, Packet, Tag, write_block, write_packets
 from chalicelib.domain.ids import ResourceId, new_id
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import reading
-from chalicelib.tables.action_logs import GIVEN, SECRETS_UPDATED, ActionLog
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.readings import Reading
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.action_logs import GIVEN, SECRETS_UPDATED, ActionLog
+from chalicelib.tables.logs.readings import Reading
 from chalicelib.tables.settings import (
     METADATA_KEYS,
     METADATA_TYPES,
     RESOURCE_TYPES,
     Setting,
 )
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world.keys import message

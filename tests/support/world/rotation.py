@@ -9,7 +9,7 @@ from typing import Any
 from chalicelib.crypto import private_keys, tokens
 from chalicelib.crypto.private_keys import Place
 from chalicelib.domain import clock
-from chalicelib.domain.key_sets import KeySet, Step
+from chalicelib.domain.operator.key_sets import KeySet, Step
 from chalicelib.services.operator import rotation, signing_keys
 from chalicelib.tables.settings import SIGNING_KEYS, Setting
 from tests.conftest import Time

@@ -15,7 +15,7 @@ from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.crypto.private_keys import Held, Place
 from chalicelib.crypto.server_keys import ServerKeys
-from chalicelib.domain.server_key_sets import Step
+from chalicelib.domain.operator.server_key_sets import Step
 from chalicelib.services.directory import directory_settings
 from chalicelib.services.operator import (
     keys,
@@ -26,10 +26,10 @@ from chalicelib.services.operator import (
 )
 from chalicelib.services.sign_in import authenticators
 from chalicelib.storage.base import every_table
-from chalicelib.tables.metadata_private_keys import SERVER, MetadataPrivateKey
-from chalicelib.tables.outbox import ADMINISTRATORS, Mail
+from chalicelib.tables.items.metadata_private_keys import SERVER, MetadataPrivateKey
+from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import DIRECTORY_SYNC, MAIL_RELAY, Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.storage import Storage
 from tests.support.world import metadata, second_factors

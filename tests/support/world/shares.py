@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.client import Response
 from tests.support.world.make import Somebody, Team
 from tests.support.world.resources import stored

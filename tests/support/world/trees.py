@@ -12,21 +12,22 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from chalicelib.domain import clock, resource_types
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Session
 from chalicelib.domain.ids import GpgkeyId, RoleId, UserId, new_id
-from chalicelib.domain.permissions import FOLDER, RESOURCE, PermissionType
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import FOLDER, RESOURCE, PermissionType
 from chalicelib.services.items.trees import places
 from chalicelib.storage import writing
 from chalicelib.storage.base import Table
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import ROOT, Holding
-from chalicelib.tables.items import Item
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import ROOT, Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.users import User
 from tests.support.world import make
 from tests.support.world.make import Somebody, Team
 

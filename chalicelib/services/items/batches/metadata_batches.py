@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import refused_at
-from chalicelib.bodies.metadata import (
+from chalicelib.bodies.items.metadata import (
     EMPTY,
     Redescription,
     Rotation,
@@ -28,17 +28,17 @@ from chalicelib.services.items.metadata import item_metadata, key_set, metadata_
 from chalicelib.services.items.metadata.item_metadata import Named, Words
 from chalicelib.services.items.resources import resource_rules
 from chalicelib.storage import reading
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.items import Item, find
-from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
-from chalicelib.tables.metadata_uses import MetadataUse
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.items import Item, find
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 MOST_ENTRIES = 200
 

@@ -7,16 +7,16 @@ from functools import partial
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import Rotation
+from chalicelib.bodies.items.metadata import Rotation
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.services.items.batches import metadata_batches
 from chalicelib.services.items.batches.metadata_batches import Kind, Known, Task
 from chalicelib.services.items.batches.waiting import Waiting, first_items
 from chalicelib.storage import reading
-from chalicelib.tables.items import Item, key_of
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_uses import MetadataUse
+from chalicelib.tables.items.items import Item, key_of
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_uses import MetadataUse
 
 _EMPTY = {"_empty": "The item should be encrypted to a shared metadata key."}
 _NOT_EXPIRED = {"expired": {"_empty": "The metadata key of the item should be expired."}}

@@ -7,21 +7,21 @@ from functools import partial
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import Upgrade
-from chalicelib.domain import resource_types
+from chalicelib.bodies.items.metadata import Upgrade
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import FolderId, ResourceId, ResourceTypeId
+from chalicelib.domain.items import resource_types
 from chalicelib.services.items.batches import metadata_batches
 from chalicelib.services.items.batches.metadata_batches import FOLDERS, Kind, Known, Task
 from chalicelib.services.items.batches.waiting import Waiting, first_items
 from chalicelib.services.items.metadata.item_metadata import USER_KEY, is_private
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.items import Item
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse
-from chalicelib.tables.resources import ByType, Resource
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
+from chalicelib.tables.items.resources import ByType, Resource
 
 _V5_OF = {
     resource_types.PASSWORD_STRING.id: resource_types.V5_PASSWORD_STRING.id,

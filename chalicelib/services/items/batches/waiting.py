@@ -8,8 +8,8 @@ from typing import Generic, NamedTuple, TypeVar
 from chalicelib.services.items.resources.resource_rules import TYPES, deleted_types
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
-from chalicelib.tables.items import Item, among
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.items import Item, among
+from chalicelib.tables.items.resources import Resource
 
 PAGE = 20
 

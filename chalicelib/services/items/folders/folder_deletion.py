@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable, Iterator
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import FolderId, GroupId, UserId
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items.folders import folders
 from chalicelib.services.items.resources import resource_rules
@@ -16,13 +16,13 @@ from chalicelib.services.items.resources.resource_rules import TYPES
 from chalicelib.services.items.trees import places
 from chalicelib.services.items.trees.forest import Forest
 from chalicelib.storage.base import in_chunks
-from chalicelib.storage.operations import MOST_HELD, Change
-from chalicelib.tables import notices
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.groups import Group
-from chalicelib.tables.items import Item, keys_of
-from chalicelib.tables.resources import Resource
+from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.items import Item, keys_of
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.operator import notices
 
 
 def delete_with_content(actor: Actor, folder_id: FolderId) -> None:

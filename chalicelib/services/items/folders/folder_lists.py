@@ -13,8 +13,8 @@ from chalicelib.services.items.resources import held
 from chalicelib.services.items.resources.held import HeldPermission, Parents
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
-from chalicelib.tables.folders import Folder, FolderRow
-from chalicelib.tables.holdings import FOLDER, HoldingRow
+from chalicelib.tables.items.folders import Folder, FolderRow
+from chalicelib.tables.items.holdings import FOLDER, HoldingRow
 
 Shown = TypeVar("Shown")
 

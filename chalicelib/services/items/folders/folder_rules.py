@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from chalicelib.bodies import folders as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.folders import INVALID, V5Folder, V5NewFolder
-from chalicelib.bodies.metadata import TypesSettings
+from chalicelib.bodies.items import folders as bodies
+from chalicelib.bodies.items.folders import INVALID, V5Folder, V5NewFolder
+from chalicelib.bodies.items.metadata import TypesSettings
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
@@ -15,7 +15,7 @@ from chalicelib.services.items.resources.resource_rules import NO_UPGRADE, Error
 from chalicelib.services.items.trees import parents
 from chalicelib.services.items.trees.parents import Parent
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.folders import Folder
+from chalicelib.tables.items.folders import Folder
 
 _NO_PARENT: FieldErrors = {"folder_exists": "The folder parent must exist."}
 _NO_DOWNGRADE = {

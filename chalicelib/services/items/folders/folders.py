@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from chalicelib.bodies import folders as bodies
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.items import folders as bodies
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import FolderId, new_id
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.items.folders import folder_rules
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
@@ -24,15 +24,15 @@ from chalicelib.services.items.resources.endings import take_from_all
 from chalicelib.services.items.trees import parents, places
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folders import Folder, FolderRow
-from chalicelib.tables.holdings import FOLDER, Holding, HoldingRow
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.users import User
+from chalicelib.tables.items.folders import Folder, FolderRow
+from chalicelib.tables.items.holdings import FOLDER, Holding, HoldingRow
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users.users import User
 
 MISSING = "The folder does not exist."
 _NO_UPDATE = "You are not allowed to update this folder."

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.folders import INVALID_MOVE, Move
+from chalicelib.bodies.items.folders import INVALID_MOVE, Move
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import FolderId, ItemId, find_uuid
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.items.trees import Cycle, Place, Trees
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.domain.trees import Cycle, Place, Trees
 from chalicelib.services.access import grants
 from chalicelib.services.items.metadata.item_metadata import is_for_one
 from chalicelib.services.items.resources.resource_rules import NO_FOLDER, TYPES, deleted_types
@@ -26,12 +26,12 @@ from chalicelib.services.items.trees.parents import NO_ACCESS
 from chalicelib.services.items.trees.placing import Placing
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import FOLDER, RESOURCE, Holding
-from chalicelib.tables.items import Item, find, key_of
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import FOLDER, RESOURCE, Holding
+from chalicelib.tables.items.items import Item, find, key_of
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import FOLDER_STRUCTURE, Setting
 
 MISSING = "The object to move does not exist."

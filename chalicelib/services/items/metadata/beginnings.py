@@ -7,7 +7,7 @@ from functools import partial
 from chalicelib.services.items.metadata import metadata_settings
 from chalicelib.storage import reading
 from chalicelib.tables.claims import USERNAME, Claim
-from chalicelib.tables.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_keys import MetadataKey
 
 
 def is_alone() -> bool:

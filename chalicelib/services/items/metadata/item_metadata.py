@@ -6,22 +6,22 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.folders import V5Folder, V5NewFolder
-from chalicelib.bodies.metadata import KeysSettings, Redescription, TagUpgrade
-from chalicelib.bodies.resources import V5Creation, V5Update
-from chalicelib.bodies.tags import NewTag, V5TagEdit
+from chalicelib.bodies.items.folders import V5Folder, V5NewFolder
+from chalicelib.bodies.items.metadata import KeysSettings, Redescription, TagUpgrade
+from chalicelib.bodies.items.resources import V5Creation, V5Update
+from chalicelib.bodies.items.tags import NewTag, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import read_message
 from chalicelib.domain.errors import FieldErrors
 from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.items import Item
-from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
-from chalicelib.tables.metadata_uses import MetadataUse
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.items.metadata_uses import MetadataUse
+from chalicelib.tables.users.gpgkeys import Gpgkey
 
 USER_KEY = "user_key"
 Described = (

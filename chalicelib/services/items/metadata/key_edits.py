@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import INVALID_KEY, Expiry, NewMetadataKey, require_something
+from chalicelib.bodies.items.metadata import INVALID_KEY, Expiry, NewMetadataKey, require_something
 from chalicelib.crypto import key_rules
 from chalicelib.crypto.key_rules import KeyFacts
 from chalicelib.crypto.public_keys import find_facts
@@ -11,17 +11,17 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import key_set, metadata_keys, private_keys
 from chalicelib.services.items.metadata.metadata_keys import SeenKey
 from chalicelib.services.items.metadata.private_keys import Copy, Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.operations import Change
-from chalicelib.tables import notices
+from chalicelib.storage.changes.operations import Change
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.metadata_keys import MOST_ACTIVE, SHARED_KEY, MetadataKey
-from chalicelib.tables.users import User
+from chalicelib.tables.items.metadata_keys import MOST_ACTIVE, SHARED_KEY, MetadataKey
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users.users import User
 
 NOT_SAVED = "The metadata key could not be saved."
 _OTHER_FINGERPRINT = "The fingerprint is not the one of the metadata key."

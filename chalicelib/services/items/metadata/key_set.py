@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import METADATA_KEY_SET, Setting
 
 KEY = Setting.named(METADATA_KEY_SET)

@@ -16,21 +16,21 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, UserId
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import key_set
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
-from chalicelib.storage.operations import MOST_HELD, Change
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import USERNAME, Claim
-from chalicelib.tables.items import among, keys_of
-from chalicelib.tables.metadata_keys import MetadataKey, MetadataKeyRow
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
-from chalicelib.tables.metadata_uses import MetadataUse, MetadataUseRow
-from chalicelib.tables.tags import KIND, noted
-from chalicelib.tables.users import User
+from chalicelib.tables.items.items import among, keys_of
+from chalicelib.tables.items.metadata_keys import MetadataKey, MetadataKeyRow
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
+from chalicelib.tables.items.metadata_uses import MetadataUse, MetadataUseRow
+from chalicelib.tables.items.tags import KIND, noted
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users.users import User
 
 MISSING = "The metadata key does not exist or has been deleted."
 DELETED = "The metadata key has already been deleted."

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import KeysSettings, TypesSettings
+from chalicelib.bodies.items.metadata import KeysSettings, TypesSettings
 from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import read_entry, refused_at
-from chalicelib.bodies.metadata import (
+from chalicelib.bodies.items.metadata import (
     INVALID_COPY,
     MOST_COPIES,
     OneCopy,
@@ -30,16 +30,16 @@ from chalicelib.services.items.metadata import recipients
 from chalicelib.services.items.metadata.item_metadata import is_for
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import published_key
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
-from chalicelib.tables.published_key import PublicServerKey
-from chalicelib.tables.users import User, UserRow
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey, MetadataPrivateKeyRow
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import published_key
+from chalicelib.tables.operator.published_key import PublicServerKey
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User, UserRow
 
 MISSING = "The metadata private key does not exist."
 NO_KEY = "The metadata key does not exist or has been deleted."

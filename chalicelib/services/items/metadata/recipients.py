@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chalicelib.storage import reading
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 
 def keys_by_id(user_ids: Iterable[str]) -> dict[str, Gpgkey]:

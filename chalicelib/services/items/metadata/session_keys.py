@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from chalicelib.bodies import session_keys as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.session_keys import SessionKeyBody, SessionKeyEditBody
+from chalicelib.bodies.items import session_keys as bodies
+from chalicelib.bodies.items.session_keys import SessionKeyBody, SessionKeyEditBody
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, Invalid, NotFound
@@ -17,11 +17,11 @@ from chalicelib.domain.ids import SessionKeyId, new_id
 from chalicelib.services.items.metadata import item_metadata
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.session_keys import SessionKey, SessionKeyRow
-from chalicelib.tables.users import User
+from chalicelib.tables.items.session_keys import SessionKey, SessionKeyRow
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 MISSING = "The session key does not exist."
 UNCHANGED = "The session key data is the same as before."

@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import (
+from chalicelib.bodies.items.metadata import (
     INVALID_SETTINGS,
     KeysSettings,
     ServerCopies,
@@ -18,18 +18,18 @@ from chalicelib.bodies.metadata import (
 from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole, NotFound
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import metadata_keys, metadata_settings, private_keys
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import reading
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting, as_read
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _NO_KEY = "An active metadata key is required to allow the v5 format: create one first."
 _NO_COPIES = "The server's copies of the metadata keys could not be validated."

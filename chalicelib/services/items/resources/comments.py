@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.comments import INVALID, CommentBody, CommentEditBody
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.items.comments import INVALID, CommentBody, CommentEditBody
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import CommentId, ResourceId, new_id
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.resources import resources
 from chalicelib.services.items.resources.resources import Loaded
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.comments import Comment, CommentRow
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.comments import Comment, CommentRow
+from chalicelib.tables.operator import notices
 
 MISSING = "The comment does not exist."
 _NO_PARENT = {"has_valid_parent_id": "The parent comment does not exist."}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from chalicelib.domain.ids import ItemId
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
-from chalicelib.storage.operations import Change
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item
-from chalicelib.tables.metadata_uses import MetadataUse
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.metadata_uses import MetadataUse
 
 
 def take_from_all(tx: Change, item: Item, members: Members) -> None:

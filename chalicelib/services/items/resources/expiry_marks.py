@@ -12,22 +12,22 @@ from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, refused_at
-from chalicelib.bodies.password_expiry import ExpiryDateBody
-from chalicelib.bodies.resources import INVALID
+from chalicelib.bodies.items.resources import INVALID
+from chalicelib.bodies.users.password_expiry import ExpiryDateBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import GroupId, ResourceId, find_uuid
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import grants
 from chalicelib.services.items.resources import resource_rules
 from chalicelib.services.items.resources.resources import stamp, tell_if_expired
 from chalicelib.storage import reading
-from chalicelib.storage.operations import TOO_MUCH, Change
+from chalicelib.storage.changes.operations import TOO_MUCH, Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.resources import Resource, ResourceRow
+from chalicelib.tables.items.resources import Resource, ResourceRow
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 
 MOST_ENTRIES = 1_000
 _MOST_GROUPS = 50

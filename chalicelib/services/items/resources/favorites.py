@@ -5,10 +5,10 @@ from __future__ import annotations
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import FavoriteId, ResourceId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.items.resources import resources
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.holdings import Holding, HoldingRow
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.holdings import Holding, HoldingRow
 
 MISSING = "The favorite does not exist."
 

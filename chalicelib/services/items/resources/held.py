@@ -9,10 +9,10 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ItemId, UserId
 from chalicelib.services.items.trees import places
 from chalicelib.storage import reading
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import ROOT, Holding, HoldingRow
-from chalicelib.tables.items import ItemRow
-from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.holdings import ROOT, Holding, HoldingRow
+from chalicelib.tables.items.items import ItemRow
+from chalicelib.tables.items.permissions import PermissionRow
 
 HeldPermission = tuple[str, PermissionRow]
 """One entry of an access list: the holder, and the permission as it is in the row."""

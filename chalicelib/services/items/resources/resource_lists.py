@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items.resources import held
 from chalicelib.services.items.resources.held import HeldPermission, Parents
@@ -21,9 +21,9 @@ from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.holdings import RESOURCE, HoldingRow
-from chalicelib.tables.permissions import PermissionRow
-from chalicelib.tables.resources import Resource, ResourceRow
+from chalicelib.tables.items.holdings import RESOURCE, HoldingRow
+from chalicelib.tables.items.permissions import PermissionRow
+from chalicelib.tables.items.resources import Resource, ResourceRow
 from chalicelib.tables.settings import Setting
 
 Shown = TypeVar("Shown")

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import TypesSettings
-from chalicelib.bodies.resources import INVALID, SecretBody
-from chalicelib.domain import resource_types
+from chalicelib.bodies.items import resources as bodies
+from chalicelib.bodies.items.metadata import TypesSettings
+from chalicelib.bodies.items.resources import INVALID, SecretBody
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import ResourceTypeId
-from chalicelib.domain.resource_types import Format
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.resource_types import Format
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
 from chalicelib.services.items.trees import parents
 from chalicelib.services.items.trees.parents import Parent
 from chalicelib.storage.base import Check
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 
 Errors = dict[str, FieldErrors]

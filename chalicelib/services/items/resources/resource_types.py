@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.resource_types import Restoration, require_restoration
+from chalicelib.bodies.items.resource_types import Restoration, require_restoration
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound
 from chalicelib.domain.ids import ResourceTypeId
+from chalicelib.domain.items.resource_types import BY_ID, RESOURCE_TYPES, Format, ResourceType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.resource_types import BY_ID, RESOURCE_TYPES, Format, ResourceType
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.resources import ByType, Resource
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.resources import ByType, Resource
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import METADATA_TYPES, Setting, value_of
 from chalicelib.tables.settings import RESOURCE_TYPES as NAME
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 MISSING = "The resource type does not exist."
 IN_USE = "The resource type can not be deleted as resources of this type still exist."

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.items import resources as bodies
 from chalicelib.bodies.rules import UNSET
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId, UserId, new_id
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.domain.resource_types import Format
+from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.domain.items.resource_types import Format
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
@@ -27,13 +27,14 @@ from chalicelib.services.items.resources.resources import (
 )
 from chalicelib.services.items.trees import places
 from chalicelib.storage.base import Grant
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.stamps import lift_row
-from chalicelib.tables import notices, people
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.items.holdings import Holding, HoldingRow
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 Secrets = Mapping[UserId, Mapping[str, Any]]
 """The new secret of each user, as the attributes of their holding."""

@@ -11,15 +11,16 @@ from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from chalicelib.bodies import resources as bodies
 from chalicelib.bodies.draft import Draft
-from chalicelib.domain import clock, resource_types
+from chalicelib.bodies.items import resources as bodies
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound, Stale
 from chalicelib.domain.ids import ResourceId, UserId, new_id
+from chalicelib.domain.items import resource_types
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import disclosure, grants, memberships
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
@@ -29,15 +30,16 @@ from chalicelib.services.items.resources.resource_rules import TYPES
 from chalicelib.services.items.trees import parents, places
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices, people
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.permissions import Permission
-from chalicelib.tables.resources import Resource, ResourceRow
-from chalicelib.tables.users import User
+from chalicelib.tables.items.holdings import Holding, HoldingRow
+from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.items.resources import Resource, ResourceRow
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 MISSING = "The resource does not exist."
 

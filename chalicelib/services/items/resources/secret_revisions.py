@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.secret_revisions import MOST_REVISIONS, RevisionsSettings
+from chalicelib.bodies.items.secret_revisions import MOST_REVISIONS, RevisionsSettings
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.services.access.disclosure import disclose, has_secret, require_whole

@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import NotFound, Stale
 from chalicelib.domain.ids import ResourceId
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.access.disclosure import (
     Disclosed,
@@ -17,8 +17,8 @@ from chalicelib.services.access.disclosure import (
 )
 from chalicelib.services.items.resources.resource_rules import TYPES, deleted_types
 from chalicelib.storage import reading
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 
 MISSING = "The secret does not exist."
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from chalicelib.bodies.shares import invalid, refused
+from chalicelib.bodies.items.shares import invalid, refused
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Changed, Given, PermissionChange, Taken, due
 from chalicelib.domain.errors import FieldErrors, Refusal
 from chalicelib.domain.ids import new_id
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
-from chalicelib.tables.permissions import Permission
+from chalicelib.tables.items.permissions import Permission
 
 Permissions = Mapping[str, Permission]
 Changes = Sequence[PermissionChange | Refusal]

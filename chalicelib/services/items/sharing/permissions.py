@@ -10,10 +10,10 @@ from chalicelib.domain.light import dataclass
 from chalicelib.services.access import memberships
 from chalicelib.services.items.resources.resources import load
 from chalicelib.storage import reading
-from chalicelib.tables import people
-from chalicelib.tables.groups import Group
-from chalicelib.tables.resources import ResourceRow
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.resources import ResourceRow
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 
 @dataclass(frozen=True, slots=True)

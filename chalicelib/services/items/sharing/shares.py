@@ -8,22 +8,23 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.resources import INVALID
-from chalicelib.bodies.shares import (
+from chalicelib.bodies.items.resources import INVALID
+from chalicelib.bodies.items.shares import (
     FolderShareBody,
     ShareBody,
     SimulationBody,
     read_permissions,
     read_sharing,
 )
-from chalicelib.domain import audit, clock
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Sharing, due
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, ResourceId, UserId
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.permissions import PermissionType
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry, grants, memberships
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.access.memberships import Members
@@ -36,17 +37,18 @@ from chalicelib.services.items.sharing.access_lists import Candidates, Permissio
 from chalicelib.services.items.trees import arrivals, places
 from chalicelib.services.items.trees.arrivals import Arrival
 from chalicelib.storage.base import Grant
-from chalicelib.storage.operations import Change
+from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
-from chalicelib.tables import notices, people
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.group_items import GroupItem
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import FOLDER, Holding
-from chalicelib.tables.items import Item
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.group_items import GroupItem
+from chalicelib.tables.items.holdings import FOLDER, Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 _NO_SHARE_OF_FOLDER = "You are not allowed to update the permissions of this folder."
 DENIED = "You are not authorized to share this resource."

@@ -11,8 +11,8 @@ from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import refused_at
-from chalicelib.bodies.metadata import EMPTY, TagRotation, TagUpgrade
-from chalicelib.bodies.tags import TagMetadata
+from chalicelib.bodies.items.metadata import EMPTY, TagRotation, TagUpgrade
+from chalicelib.bodies.items.tags import TagMetadata
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
@@ -24,15 +24,15 @@ from chalicelib.services.items.metadata import key_set, metadata_settings, recip
 from chalicelib.services.items.tags import encryption
 from chalicelib.services.items.tags.encryption import Encryption
 from chalicelib.storage import reading
-from chalicelib.storage.operations import TOO_MUCH
+from chalicelib.storage.changes.operations import TOO_MUCH
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.metadata_keys import MetadataKey
-from chalicelib.tables.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
+from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
+from chalicelib.tables.items.tags import KIND, SHARED, Tag
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.tags import KIND, SHARED, Tag
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _NOT_UPDATED = "The tag metadata could not be updated."
 

@@ -7,19 +7,19 @@ from dataclasses import replace
 from typing import Any
 
 from chalicelib.bodies.entries import refused_each
-from chalicelib.bodies.metadata import KeysSettings, TagUpgrade
-from chalicelib.bodies.tags import NewTag, V5TagEdit
+from chalicelib.bodies.items.metadata import KeysSettings, TagUpgrade
+from chalicelib.bodies.items.tags import NewTag, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.light import dataclass
 from chalicelib.services.items.metadata import item_metadata, key_set
 from chalicelib.services.items.metadata.item_metadata import Named, Words
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.items.tags import Tag
 from chalicelib.tables.settings import Setting
-from chalicelib.tables.tags import Tag
+from chalicelib.tables.users.gpgkeys import Gpgkey
 
 Described = NewTag | V5TagEdit | TagUpgrade
 WORDS = Words(

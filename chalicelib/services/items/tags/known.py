@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from functools import partial
 
-from chalicelib.bodies.tags import INVALID_TAGS
+from chalicelib.bodies.items.tags import INVALID_TAGS
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.domain.light import dataclass
 from chalicelib.services.items.resources.resources import SeenResource
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.values import Texts
-from chalicelib.tables.tags import SET, SHARED, Tag
+from chalicelib.tables.items.tags import SET, SHARED, Tag
 
 MOST_OWNED = 2_000
 """Tags of one owner, of whom all are read for a list."""

@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.tags import Entry, KnownTag, NewTag, TagsBody, read_tags, require_storable
+from chalicelib.bodies.items.tags import (
+    Entry,
+    KnownTag,
+    NewTag,
+    TagsBody,
+    read_tags,
+    require_storable,
+)
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import ResourceId
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.services.items.metadata import metadata_settings
 from chalicelib.services.items.resources import resources
@@ -20,12 +27,12 @@ from chalicelib.services.items.tags.encryption import Encryption
 from chalicelib.services.items.tags.known import Known, texts
 from chalicelib.storage import reading
 from chalicelib.storage.base import Grant, Key
-from chalicelib.storage.operations import TOO_MUCH
-from chalicelib.storage.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.tags import SHARED, Tag, one_mark
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.operations import TOO_MUCH
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.items.tags import SHARED, Tag, one_mark
+from chalicelib.tables.users.users import User
 
 _NO_SHARED = "You do not have the permission to edit shared tags on this resource."
 _NOT_SAVED = "Could not save the tags, try again later."

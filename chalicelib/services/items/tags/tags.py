@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.metadata import TypesSettings
-from chalicelib.bodies.tags import INVALID_TAG, NO_V4, NO_V5, TagEdit, V5TagEdit
+from chalicelib.bodies.items.metadata import TypesSettings
+from chalicelib.bodies.items.tags import INVALID_TAG, NO_V4, NO_V5, TagEdit, V5TagEdit
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import TagId
@@ -18,9 +18,9 @@ from chalicelib.services.items.tags import encryption, known
 from chalicelib.services.items.tags.known import Known, Owned, Shown
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.tags import Tag
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.items.tags import Tag
+from chalicelib.tables.users.users import User
 
 MISSING = "The tag does not exist."
 _NO_UPDATE_OF_SHARED = "You do not have the permission to update shared tags."

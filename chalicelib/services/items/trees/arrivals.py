@@ -15,18 +15,18 @@ from types import MappingProxyType
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.items.trees import Place, Trees
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.trees import Place, Trees
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.trees import bonds, structure
 from chalicelib.services.items.trees.bonds import Bonds, Gained
 from chalicelib.services.items.trees.forest import NOBODY, Forest
 from chalicelib.services.items.trees.placing import Placing
 from chalicelib.storage import reading
-from chalicelib.storage.operations import Change
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Actions, Item, keys_of
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Actions, Item, keys_of
 from chalicelib.tables.settings import Setting
 
 Pair = tuple[str, str]

@@ -9,12 +9,12 @@ from itertools import chain
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.items.trees import Place, in_cycles
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.trees import Place, in_cycles
 from chalicelib.services.items.trees.forest import ELSEWHERE, Forest
 from chalicelib.storage import reading
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.items import keys_of
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.items import keys_of
 
 Gained = Mapping[UserId, Collection[str]]
 """What users are given: items by user."""

@@ -10,15 +10,15 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, UserId
-from chalicelib.domain.trees import Place
+from chalicelib.domain.items.trees import Place
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.trees import places
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import Holding, HoldingRow
-from chalicelib.tables.items import Item, among
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import Holding, HoldingRow
+from chalicelib.tables.items.items import Item, among
 
 NOBODY = Members({}, {})
 ELSEWHERE = "elsewhere"

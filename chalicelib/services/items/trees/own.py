@@ -13,8 +13,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import GroupId, UserId
 from chalicelib.services.access import memberships
 from chalicelib.storage.values import Map
-from chalicelib.tables.items import ItemRow
-from chalicelib.tables.permissions import PermissionRow
+from chalicelib.tables.items.items import ItemRow
+from chalicelib.tables.items.permissions import PermissionRow
 
 AccessList = Mapping[str, Map[PermissionRow]]
 """An item's permissions as they are in its row, by holder."""

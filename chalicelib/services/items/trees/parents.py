@@ -5,16 +5,16 @@ from __future__ import annotations
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, NotFound
 from chalicelib.domain.ids import FolderId, find_uuid
+from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.permissions import PermissionType
 from chalicelib.services.access import grants
 from chalicelib.storage.base import Grant, Key
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.holdings import Holding
-from chalicelib.tables.items import Item
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
 
 NO_ACCESS = {"has_folder_access": "You are not allowed to create content into the parent folder."}
 

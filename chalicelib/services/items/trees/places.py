@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from chalicelib.domain.ids import FolderId, UserId
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
-from chalicelib.tables.holdings import FOLDER, ROOT, Holding, HoldingRow
-from chalicelib.tables.items import Item, among, keys_of
+from chalicelib.tables.items.holdings import FOLDER, ROOT, Holding, HoldingRow
+from chalicelib.tables.items.items import Item, among, keys_of
 
 
 def parent_of(holding: HoldingRow) -> str | None:

@@ -8,16 +8,16 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 from chalicelib.domain.ids import ItemId, UserId
-from chalicelib.domain.trees import Place
+from chalicelib.domain.items.trees import Place
 from chalicelib.services.access.memberships import group_holders
 from chalicelib.services.items.metadata.item_metadata import is_private
 from chalicelib.services.items.trees.forest import Forest
-from chalicelib.storage.operations import Change
-from chalicelib.tables.folder_items import FolderItem
-from chalicelib.tables.folders import Folder
-from chalicelib.tables.groups import Group
-from chalicelib.tables.holdings import ROOT, Holding
-from chalicelib.tables.items import Actions, Item
+from chalicelib.storage.changes.operations import Change
+from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.items.folder_items import FolderItem
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import ROOT, Holding
+from chalicelib.tables.items.items import Actions, Item
 
 Moved = Mapping[tuple[str, str], Place | None]
 """New places, by item and user."""

@@ -7,7 +7,7 @@ gives one to somebody, raises the version of the structure, and nobody else does
 from __future__ import annotations
 
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.settings import FOLDER_STRUCTURE, Setting
 
 KEY = Setting.named(FOLDER_STRUCTURE)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from chalicelib.bodies.account import LocaleBody, ThemeBody
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.users.account import LocaleBody, ThemeBody
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.users.users import User
 
 
 def view(actor: Actor) -> User:

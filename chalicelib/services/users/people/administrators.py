@@ -8,9 +8,9 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import UserId
 from chalicelib.storage.base import Check
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import people
-from chalicelib.tables.users import User
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 
 def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:

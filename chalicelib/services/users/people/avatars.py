@@ -14,15 +14,16 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from datetime import datetime
 from typing import Any
 
-from chalicelib.bodies.users import INVALID
-from chalicelib.domain import clock, rounds
+from chalicelib.bodies.users.users import INVALID
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid, Refusal, Unavailable
 from chalicelib.domain.ids import AvatarId, UserId, find_uuid, new_id
+from chalicelib.domain.operator import rounds
 from chalicelib.domain.uploads import Upload
 from chalicelib.objects import avatars
 from chalicelib.objects.avatars import Note
 from chalicelib.storage import reading
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 
 def find(avatar: str, name: str) -> bytes | None:

@@ -10,7 +10,7 @@ from chalicelib.domain.ids import GpgkeyId
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.claims import FINGERPRINT, Claim
-from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
+from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
 
 
 def search(

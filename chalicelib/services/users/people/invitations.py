@@ -6,10 +6,10 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.settings import settings
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.outbox import Mail
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator.outbox import Mail
 from chalicelib.tables.tokens import RECOVER, REGISTER, Token, token_hash
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 LINK_SECONDS = 10 * 24 * 3600
 WELCOME = "invitation"

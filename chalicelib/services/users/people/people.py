@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.roles import Role
+from chalicelib.domain.users.roles import Role
 from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
-from chalicelib.tables.gpgkeys import Gpgkey
-from chalicelib.tables.users import User
+from chalicelib.tables.users.gpgkeys import Gpgkey
+from chalicelib.tables.users.users import User
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chalicelib.domain.scim.words import Taken
-from chalicelib.storage.transaction import Transaction
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
 
 TAKEN = Taken("The userName is already in use.")

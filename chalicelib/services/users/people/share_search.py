@@ -16,9 +16,9 @@ from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.groups import Group, GroupRow
-from chalicelib.tables.memberships import Membership
-from chalicelib.tables.users import UserRow
+from chalicelib.tables.groups.groups import Group, GroupRow
+from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.users.users import UserRow
 
 MOST = 25
 """Users shown, and groups: who looks for others says more of their names."""

@@ -14,11 +14,11 @@ from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.access.secret_accesses import have_read
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
-from chalicelib.storage.operations import MOST_HELD, Change
+from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import kinds
-from chalicelib.tables.resources import Resource
+from chalicelib.tables.items import kinds
+from chalicelib.tables.items.resources import Resource
 
 
 class Suspension:

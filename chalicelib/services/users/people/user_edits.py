@@ -8,13 +8,14 @@ from typing import cast
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import UNSET
-from chalicelib.bodies.users import INVALID, UserEditBody
-from chalicelib.domain import audit, clock
+from chalicelib.bodies.users.users import INVALID, UserEditBody
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import UserChange
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.operator import audit
 from chalicelib.services.access import expiry
 from chalicelib.services.users.people import (
     administrators,
@@ -28,10 +29,10 @@ from chalicelib.services.users.people.suspensions import Suspension
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
+from chalicelib.storage.changes.transaction import Besides, Transaction, nothing_besides
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Besides, Transaction, nothing_besides
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.users import User
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.users.users import User
 
 _LAST = "The last active administrator can neither be demoted nor suspended."
 _DECISIVE = ("role_id", "active", "disabled")

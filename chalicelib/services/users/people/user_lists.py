@@ -14,7 +14,7 @@ from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.roles import ADMIN
+from chalicelib.domain.users.roles import ADMIN
 from chalicelib.services.access import grants, memberships
 from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.roles import roles
@@ -22,9 +22,9 @@ from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
-from chalicelib.tables.gpgkeys import Gpgkey, GpgkeyRow
-from chalicelib.tables.resources import Resource
-from chalicelib.tables.users import User, UserRow
+from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
+from chalicelib.tables.users.users import User, UserRow
 
 Shown = TypeVar("Shown")
 ShownKey = TypeVar("ShownKey")

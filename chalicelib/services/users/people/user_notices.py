@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.notices import Event
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.users import User
+from chalicelib.domain.operator.notices import Event
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.operator import notices
+from chalicelib.tables.users.users import User
 
 
 def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool) -> None:

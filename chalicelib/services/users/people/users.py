@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users import INVALID, InvitationBody, read_invitation
+from chalicelib.bodies.users.users import INVALID, InvitationBody, read_invitation
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.changes import NewUser
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, NotFound, Refusal
 from chalicelib.domain.ids import find_uuid, new_id
-from chalicelib.domain.roles import USER
+from chalicelib.domain.users.roles import USER
 from chalicelib.services.users.people import administrators, invitations, people, scim_names
 from chalicelib.services.users.people.people import Person
 from chalicelib.services.users.roles import roles
-from chalicelib.storage.transaction import Besides, Transaction, nothing_besides
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Besides, Transaction, nothing_besides
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.users import User
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.users.users import User
 
 _CLASH: FieldErrors = {"username": {"uniqueUsername": "The username is already in use."}}
 TAKEN = Invalid(INVALID, _CLASH)

@@ -6,20 +6,21 @@ from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.mfa import MfaSettingsBody, PoliciesBody
-from chalicelib.domain import audit, clock, differences
+from chalicelib.bodies.sign_in.mfa import MfaSettingsBody, PoliciesBody
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _INVALID_POLICIES = "Could not validate the MFA policies settings."
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from chalicelib.bodies.mfa import TOTP
+from chalicelib.bodies.sign_in.mfa import TOTP
 from chalicelib.domain.light import dataclass
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, value_of
-from chalicelib.tables.users import UserRow
+from chalicelib.tables.users.users import UserRow
 
 KEY = Setting.named(MFA)
 """The row `providers_in` needs, to be read together with others."""

@@ -7,16 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.notification_settings import INVALID
 from chalicelib.bodies.rules import UNSET
-from chalicelib.domain import audit, clock, differences, notices
+from chalicelib.bodies.users.notification_settings import INVALID
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.operator import audit, notices
 from chalicelib.storage import reading
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.action_logs import ActionLog
-from chalicelib.tables.notices import SWITCHES
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator.notices import SWITCHES
 from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 KEY = SWITCHES
 

@@ -10,23 +10,24 @@ from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.password_expiry import INVALID, PasswordExpiryBody
-from chalicelib.domain import audit, clock, differences
+from chalicelib.bodies.users.password_expiry import INVALID, PasswordExpiryBody
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import UserId, new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry
 from chalicelib.services.users.policies.policies import Document, about, named
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _FIRST = PasswordExpiryBody(automatic_expiry=True, automatic_update=True, policy_override=False)
 """What a new installation begins with."""

@@ -10,24 +10,26 @@ from dataclasses import asdict
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.policies import (
+from chalicelib.bodies.users.policies import (
     OrganisationLocale,
     PassphraseGeneratorBody,
     PassphrasePoliciesBody,
     PasswordGeneratorBody,
     PasswordPoliciesBody,
 )
-from chalicelib.domain import audit, clock, differences, locales
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
+from chalicelib.domain.users import locales
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import (
     LOCALE,
     PASSPHRASE_POLICIES,
@@ -36,7 +38,7 @@ from chalicelib.tables.settings import (
     as_read,
     value_of,
 )
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 _ALL = {name: True for name in PasswordGeneratorBody.__dataclass_fields__ if name != "length"}
 

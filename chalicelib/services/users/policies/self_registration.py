@@ -9,21 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.registration import SelfRegistrationBody
-from chalicelib.domain import audit, clock, differences
+from chalicelib.bodies.users.registration import SelfRegistrationBody
+from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.addresses import canonical_domain, domain_of
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.notices import Event
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 INVALID = "Could not validate the self registration settings."
 KEY = Setting.named(SELF_REGISTRATION)

@@ -11,24 +11,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.rbacs import RbacChange, read_changes, require_allowed
-from chalicelib.domain import audit, clock, roles
+from chalicelib.bodies.users.rbacs import RbacChange, read_changes, require_allowed
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import NotFound
 from chalicelib.domain.ids import RoleId
-from chalicelib.domain.rbacs import CONTROLLED, Controlled, Rbac
-from chalicelib.domain.roles import Role
+from chalicelib.domain.operator import audit
+from chalicelib.domain.users import roles
+from chalicelib.domain.users.rbacs import CONTROLLED, Controlled, Rbac
+from chalicelib.domain.users.roles import Role
 from chalicelib.services.access import allowances
 from chalicelib.services.access.allowances import KEY, Document
 from chalicelib.services.users.roles import roles as known_roles
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import RBACS, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users.users import User
 
 NONE_FOUND = "No data found."
 SOME_NOT_FOUND = "Some data not found."

@@ -8,24 +8,27 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.roles import INVALID, RoleBody, comparable
-from chalicelib.domain import audit, clock, roles
+from chalicelib.bodies.users.roles import INVALID, RoleBody, comparable
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import RoleId, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.notices import Event
-from chalicelib.domain.roles import Role
+from chalicelib.domain.operator import audit
+from chalicelib.domain.operator.notices import Event
+from chalicelib.domain.users import roles
+from chalicelib.domain.users.roles import Role
 from chalicelib.services.access import allowances
 from chalicelib.services.users.roles import rbacs
 from chalicelib.services.users.roles.roles import DELETED_KEY, KEY, Known, deleted, of, read
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
-from chalicelib.storage.transaction import Transaction
-from chalicelib.tables import notices, people
-from chalicelib.tables.action_logs import ActionLog
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import DELETED_ROLES, Setting, as_read, value_of
-from chalicelib.tables.users import User
+from chalicelib.tables.users import people
+from chalicelib.tables.users.users import User
 
 MOST = 5
 """Roles in all, with the built-in ones."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chalicelib.domain import roles
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.ids import RoleId
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.roles import BUILT_IN, Role
+from chalicelib.domain.users import roles
+from chalicelib.domain.users.roles import BUILT_IN, Role
 from chalicelib.storage import reading
+from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.storage.transaction import Transaction
 from chalicelib.tables.settings import DELETED_ROLES, ROLES, Setting, as_read, value_of
 
 KEY = Setting.named(ROLES)

@@ -1,0 +1,1 @@
+"""Bodies about the company's directory, and those that a directory sends."""

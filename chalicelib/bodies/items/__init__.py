@@ -1,0 +1,1 @@
+"""Bodies about what is shared."""

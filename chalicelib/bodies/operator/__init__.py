@@ -1,0 +1,1 @@
+"""Bodies about the service itself."""

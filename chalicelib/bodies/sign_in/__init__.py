@@ -1,0 +1,1 @@
+"""Bodies of sign-in, second factors, setup and mobile transfers."""

@@ -1,0 +1,1 @@
+"""Bodies about users, their roles, and what their organisation decides for all of them."""

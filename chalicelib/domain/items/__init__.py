@@ -1,0 +1,1 @@
+"""What is shared, without storage: permissions, ownership, trees, types."""

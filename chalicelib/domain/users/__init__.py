@@ -1,0 +1,1 @@
+"""What users have and choose, without storage: roles, languages, looks."""

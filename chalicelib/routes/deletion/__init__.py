@@ -1,0 +1,1 @@
+"""Endpoints that delete users and groups, and say beforehand what goes with them."""

@@ -1,0 +1,1 @@
+"""Endpoints of the company's directory: synchronisation, and provisioning by SCIM."""

@@ -1,0 +1,1 @@
+"""Endpoints that show what happened."""

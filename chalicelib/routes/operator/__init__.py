@@ -1,0 +1,1 @@
+"""Endpoints of the service itself: its health, settings, mail server, pages."""

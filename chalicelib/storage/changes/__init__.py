@@ -1,0 +1,1 @@
+"""What is written: transactions, and changes of any size that count at once."""

@@ -1,0 +1,379 @@
+"""Changes of any size: what is one transaction, and how a larger one is staged and committed.
+
+    with Change(stored, changed) as tx:
+        tx.hold(grant)
+        tx.rest_on(user)
+        tx.then_put(holding)
+        tx.then_delete(Holding.of(user_id, item_id))
+
+What fits a transaction, 100 rows and 4 MB, is one. A larger change is an operation, in
+steps that each may be the last of a process that dies:
+
+1. Stage. A header and a line for each row are written to a table nobody reads (`parts.py`).
+2. Lock. Every versioned row that the change touches or rests on is locked, provided that it is
+   as it was read: in the commit where they fit, else in pieces before it.
+3. Commit. One transaction with all other conditions makes the header say that it is committed,
+   and changes the target. Before it nothing has happened; after it, everything has.
+4. Carry out. Pages of lines are written, in transactions that also note in the header how far
+   they came; so each line is written once, and who comes late writes nothing. Locked rows are
+   unlocked by their lines, which come last. The last page removes the header.
+
+Who reads counts a locked row as its line leaves it, once the header says so (`settling.py`).
+Who writes is refused by a locked row, ends the operation that holds it, and decides again
+(`end`): a committed one is carried out, any other is undone. So does the sweeper with what
+nobody met. A line without a header is waste.
+
+So that step 4 cannot fail, each line is known to fit its row before anything is written
+(`room.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from functools import partial
+from typing import Any, Generic, TypeVar
+
+import orjson
+from pynamodb.expressions.update import Action
+
+from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
+from chalicelib.domain.ids import new_id
+from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit, rounds
+from chalicelib.storage.base import Key, Table
+from chalicelib.storage.changes import locks, parts, rewriting, room
+from chalicelib.storage.changes.parts import Part
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.changes.writes import UPDATE, Write
+from chalicelib.storage.connection import Json
+from chalicelib.storage.stamps import lift_row
+from chalicelib.storage.versioned import Dependent, Versioned
+
+MOST_HELD = 600
+"""Lines that are kept in memory before they are staged."""
+MAX_BYTES = 4_000_000
+"""Of a transaction, counted as JSON, which is longer than what DynamoDB counts."""
+TOO_MUCH = "This is too much for one request; please send it in several."
+
+Row = TypeVar("Row", bound=Versioned)
+Next = Callable[[str, int], Sequence[Part]]
+"""The lines after a part, so many at most."""
+
+
+@dataclass(frozen=True)
+class Begun(Generic[Row]):
+    """An operation that has begun before all it does is known, and the row it holds."""
+
+    header: Part
+    row: Row
+
+
+@contextmanager
+def begun(row: Row) -> Iterator[Begun[Row]]:
+    """Lock a row, provided that it is as it was read, while all that belongs to it is read.
+
+    Nothing is added to that meanwhile. What is decided then is the `Change` of the row; where it
+    is refused, all is as it was.
+    """
+    header = Part.header(new_id(), row.key, closed=True)
+    with Transaction() as tx:
+        tx.create(header)
+        tx.lock(row, header.operation)
+    locked = row.copy()
+    locked.lock = header.operation
+    try:
+        yield Begun(header, locked)
+    except Refusal as error:
+        _give_up(header, error)
+        raise
+
+
+class Change(Transaction):
+    """A transaction that changes one row, its target, and has no bound for what follows."""
+
+    def __init__(
+        self, before: Versioned | None, after: Versioned, *, within: Begun[Any] | None = None
+    ) -> None:
+        """Let the target become `after`, from the `before` that was read; it is new without."""
+        super().__init__()
+        assert after is not before, "the target is changed in a copy"  # noqa: S101
+        self._target = after
+        self._header = None if within is None else within.header
+        self._begins = within is None
+        self._rested: dict[Key, Versioned] = {}
+        self._following = Transaction()
+        self._rested_before: set[Key] = set()
+        self._staged: set[int] = set()
+        if before is None:
+            self.create(after)
+            return
+        lift_row(after, before)
+        after.version = before.version + 1
+        after.lock = None
+        self.change(before, after)
+        if self._header is not None:
+            self.is_held_by(self._header.operation, [after.key])
+
+    def rest_on(self, *rows: Versioned) -> None:
+        """Hold that rows are as they were read, however many there are."""
+        others = (row for row in rows if row.key != self._target.key)
+        self._rested |= {row.key: row for row in others}
+
+    def then_put(self, row: Table) -> None:
+        """Write a row that is new as long as the target, and what is rested on, is unchanged.
+
+        It is dependent, or is met by nobody who decides: a line of the log.
+        """
+        self._following.put(row)
+        self._stage_where_many()
+
+    def then_update(self, where: Versioned | Dependent | Key, *actions: Action) -> None:
+        """Set attributes of a row that is known to exist as long as the target is unchanged.
+
+        A versioned row is rested on. Else others could change it, and what it answers for,
+        between two steps of a large change, and a later step would undo what they did.
+        """
+        if isinstance(where, Versioned):
+            self.rest_on(where)
+        self._following.update(where, *actions, provided=None)
+        self._stage_where_many()
+
+    def then_delete(self, where: Dependent | Key) -> None:
+        self._following.delete(where)
+        self._stage_where_many()
+
+    def commit(self) -> None:
+        """Write all of it or nothing; of a large change, the rest is then sure to follow."""
+        try:
+            self._require_sound()
+            whole = self._whole()
+            if not self._staged and _is_one_transaction(whole.items()):
+                whole.commit()
+            else:
+                self._commit_in_steps()
+        except Refusal as error:
+            self.give_up(error)
+            raise
+
+    def _whole(self) -> Transaction:
+        """All that is not staged, as one transaction."""
+        whole = Transaction()
+        whole.join(self)
+        for row in self._rested.values():
+            whole.require(row.is_unchanged())
+        whole.join(self._following)
+        if self._header is not None:
+            whole.delete(self._header, provided=Part.is_pending())
+        return whole
+
+    def _require_sound(self) -> None:
+        """Refuse what rests on rows that are held, or does not fit; nothing is written before."""
+        locks.require_free(self._rested.values())
+        writes = self._following.writes()
+        assert self._staged.isdisjoint(hash(write.key) for write in writes), "written twice"  # noqa: S101
+        self._following.require_given(self.held | self._rested.keys() | self._rested_before)
+        items = [*self.items(), *(write.item() for write in writes)]
+        room.require(items, writes, self._rested)
+        room.require_for_row(self._target)
+
+    def _stage_where_many(self) -> None:
+        """Stage and lock what there is, so that a change of any size is never held in memory."""
+        if len(self._following) >= MOST_HELD:
+            self._require_sound()
+            header, _ = self._stage()
+            self._take_locks(header)
+            self._following, self._rested = Transaction(), {}
+
+    def _commit_in_steps(self) -> None:
+        if len(self) >= MAX_ROWS or not _is_one_transaction(self.items()):
+            raise Invalid(TOO_MUCH)
+        header, lines = self._stage(self._target.key)
+        if len(self._lines.keys() | self._rested.keys()) < MAX_ROWS:
+            for row in self._rested.values():
+                self.lock(row, header.operation)
+        else:
+            self._take_locks(header)
+        self.is_held_by(header.operation, self._rested_before)
+        self._commit_with(header)
+        _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
+
+    def _take_locks(self, header: Part) -> None:
+        locks.take(header, list(self._rested.values()))
+        self._rested_before |= self._rested.keys()
+
+    def _stage(self, *others: Key) -> tuple[Part, list[Part]]:
+        """Store a line for each row, and for others; return header and lines as they are stored."""
+        room.require_for_locks(self._rested.values())
+        if self._header is None:
+            self._header = Part.header(new_id(), self._target.key)
+            parts.put_all([self._header])  # a line never exists before its header
+        self._following.look_at_rows()
+        writes = {write.key: write for write in self._following.writes()}
+        for key in (*self._rested, *others):
+            writes.setdefault(key, Write(key, UPDATE))
+        lines = [Part.line(self._header.operation, write) for write in writes.values()]
+        parts.put_all(lines)
+        self._staged |= {hash(key) for key in writes}
+        return self._header, sorted(lines, key=lambda line: str(line.part))
+
+    def _commit_with(self, header: Part) -> None:
+        """Commit the operation; the target bears its lock until all lines are carried out."""
+        self._target.lock = header.operation
+        said = [Part.committed.set(True), Part.lines.set(len(self._staged))]
+        self.update(header, *said, provided=Part.present())
+        super().commit()
+        self._target.lock = None
+        header.committed, header.lines = True, len(self._staged)
+
+    def give_up(self, error: BaseException) -> None:
+        """Undo what is staged already; what has begun before the change is others' to undo."""
+        if self._begins and self._header is not None:
+            _give_up(self._header, error)
+
+
+class Incomplete(Exception):  # noqa: N818 - says what is so
+    """Lines of a committed operation are missing: somebody has to look at it."""
+
+
+def end(held: Mapping[str, Key]) -> None:
+    """End operations, each with a row it holds: carry out what is committed, undo what is not."""
+    for operation, key in held.items():
+        header = parts.find_header(operation)
+        if header is None:
+            locks.release_row(key, operation)
+        else:
+            _end(header)
+
+
+def sweep(created_before: datetime) -> Counter[str]:
+    """End what was left: carry out what is committed, undo what is not. For maintenance only.
+
+    Returns how often each happened, and how many operations `failed` to end and stay. It
+    reads a whole table, and may run twice at once.
+    """
+    found = [operation for operation, created in parts.staged() if created < created_before]
+    return rounds.of(found, _sweep, name=str)
+
+
+def _sweep(operation: str) -> str:
+    header = parts.find_header(operation)
+    if header is None:
+        _discard(operation)
+        return "undone"
+    return _end(header)
+
+
+def _end(header: Part) -> str:
+    if header.committed:
+        _carry_out(header, partial(parts.some_lines, header.operation))
+        for page in parts.all_lines(header.operation):
+            parts.remove(page)
+        return "finished"
+    with suppress(Stale):  # committed or ended just now
+        _undo(header)
+    return "undone"
+
+
+def _undo(header: Part) -> None:
+    """Remove an operation that is not committed; `Stale` when it is, or is gone."""
+    with Transaction() as tx:
+        tx.delete(header, provided=Part.is_pending())
+        if header.closed:
+            locks.release_in(tx, header.subject, header.operation)
+    _discard(str(header.operation))
+
+
+def _give_up(header: Part, error: BaseException) -> None:
+    """Undo an operation of one's own that was refused, if others have not."""
+    if isinstance(error, Refusal) and not isinstance(error, Unavailable):
+        with suppress(Refusal):
+            _undo(header)
+
+
+def _discard(operation: str) -> None:
+    """Let go of the rows that lines say are locked, and then remove the lines."""
+    for page in parts.all_lines(operation):
+        locks.release(page)
+        parts.remove(page)
+
+
+def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:
+    """Write the rest, or leave it to whoever comes by: the change itself stands already."""
+    try:
+        if lines is None:  # there are more than are held
+            _end(header)
+        else:
+            _carry_out(header, partial(_after, lines))
+            parts.remove(lines)
+    except (Unavailable, Conflict) as error:
+        subject = header.subject.hash_key
+        audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)
+
+
+def _after(lines: Sequence[Part], part: str, most: int) -> Sequence[Part]:
+    return [line for line in lines if str(line.part) > part][:most]
+
+
+def _carry_out(header: Part, following: Next) -> None:
+    """Carry out the lines that are left, in order; remove the header with the last of them.
+
+    Each once: what it wrote may have been changed by others since.
+    """
+    current: Part | None = header
+    while current is not None:
+        lines = following(str(current.done), MAX_ROWS)
+        page = _page(lines)
+        is_last = len(page) == len(lines) < MAX_ROWS
+        try:
+            _require_whole(current, page, is_last=is_last)
+            current = _written(current, page, is_last=is_last)
+        except Stale:  # somebody else has gone on
+            current = parts.find_header(header.operation)
+
+
+def _require_whole(header: Part, page: Sequence[Part], *, is_last: bool) -> None:
+    """Raise `Incomplete` where lines are missing, but `Stale` where somebody else has gone on."""
+    if page and not (is_last and int(header.written) + len(page) != header.lines):
+        return
+    current = parts.find_header(header.operation)
+    raise Incomplete(header.operation) if current and current.done == header.done else Stale()
+
+
+def _written(header: Part, page: Sequence[Part], *, is_last: bool) -> Part | None:
+    """The header once a page of lines is written: it tells of them, or has gone with the last."""
+    as_before = Part.done == header.done
+    done, written = str(page[-1].part), int(header.written) + len(page)
+    rewriting.for_lines(page)
+    with Transaction() as tx:
+        if is_last:
+            tx.delete(header, provided=as_before)
+        else:
+            said = [Part.done.set(done), Part.written.set(written)]
+            tx.update(header, *said, provided=as_before)
+        tx.repeat(line.item() for line in page)
+    header.done, header.written = done, written
+    return None if is_last else header
+
+
+def _page(lines: Sequence[Part]) -> list[Part]:
+    """Those lines that fit a transaction with the header, one at least."""
+    page: list[Part] = []
+    size = 0
+    for line in lines[: MAX_ROWS - 1]:
+        size += _bytes_sent(line.item())
+        if page and size > MAX_BYTES:
+            break
+        page.append(line)
+    return page
+
+
+def _is_one_transaction(items: Sequence[Json]) -> bool:
+    """Whether a transaction takes so many lines of this size."""
+    return len(items) <= MAX_ROWS and sum(map(_bytes_sent, items)) <= MAX_BYTES
+
+
+def _bytes_sent(item: Any) -> int:
+    return len(orjson.dumps(item))

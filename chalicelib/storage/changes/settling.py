@@ -1,0 +1,189 @@
+"""What rows count as while an operation holds them: the one rule for who reads.
+
+A locked row counts as its line makes of it once the operation is committed, and as it stands
+before. So does what belongs to it: dependent rows are read first, and afterwards the lines of
+the committed operations that the request has met, with their headers. Until a row is unlocked
+nobody else changes them; then, and where the header has gone, they are read again. So a reader
+sees all of a change or nothing, and writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from pynamodb.expressions.condition import Condition
+
+from chalicelib.domain.actor import Lock
+from chalicelib.storage import fetching
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.changes import decisions, parts
+from chalicelib.storage.changes.decisions import Met
+from chalicelib.storage.changes.parts import Part, header_key, line_key
+from chalicelib.storage.versioned import LOCK, Dependent, Versioned
+
+RowsByKey = Mapping[Key, RawRow]
+
+
+class Counted(NamedTuple):
+    """A row as it counts, and what holds it."""
+
+    row: RawRow
+    lock: Lock | None = None
+
+
+def settled(table: type[Table], rows: Sequence[RawRow]) -> Iterable[RawRow]:
+    """The rows of one table as they count, in no order."""
+    assert not issubclass(table, Dependent), "these are read with `read` and `query`"  # noqa: S101
+    if not any(LOCK in row for row in rows):
+        return rows
+    return (counted.row for _, counted in counted_by_key(table, rows))
+
+
+def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple[Key, Counted]]:
+    """The rows of one table as they count, each with its key."""
+    pairs = fetching.by_key(table, rows)
+    return _counted(pairs) if issubclass(table, Versioned) else _as_they_stand(pairs)
+
+
+def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted], known: Met) -> dict[Key, Counted]:
+    """The rows of these keys that exist, dependent ones as they count.
+
+    `known` are the operations that had been met before the rows were read.
+    """
+    dependent = [key for key in keys if issubclass(key.table, Dependent)]
+    rows = {key: found[key].row for key in dependent if key in found}
+
+    def lines_of(operation: str) -> list[Part]:
+        wanted = fetching.read(line_key(operation, key) for key in dependent)
+        return [Part.from_raw(row) for row in wanted.values()]
+
+    counted = _overlaid(
+        rows, known if dependent else {}, lines_of, partial(fetching.read, dependent)
+    )
+    others = {key: each for key, each in found.items() if not issubclass(key.table, Dependent)}
+    return others | {key: Counted(row) for key, row in counted.items()}
+
+
+def set_of(
+    table: type[Table],
+    hash_key: str,
+    *,
+    index: str | None = None,
+    range_condition: Condition | None = None,
+) -> list[RawRow]:
+    """The rows of a hash key as they count; of an index, those that fulfil an equality."""
+
+    def whole() -> RowsByKey:
+        return dict(fetching.by_key(table, fetching.query(table, hash_key)))
+
+    if issubclass(table, Versioned) and index is None:
+        return list(settled(table, fetching.query(table, hash_key)))
+    known = decisions.met()
+    if not issubclass(table, Dependent) or not known:
+        return fetching.query(table, hash_key, index=index, range_condition=range_condition)
+    counted = _overlaid(
+        whole(), known, lambda each: parts.lines_of_set(each, table, hash_key), whole
+    )
+    return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
+
+
+def _overlaid(
+    rows: RowsByKey,
+    known: Met,
+    lines_of: Callable[[str], Sequence[Part]],
+    again: Callable[[], RowsByKey],
+) -> RowsByKey:
+    """Rows that were read, as the lines of the operations that were known before leave them.
+
+    Once a row is unlocked, all lines of dependent rows are carried out, and others may have
+    changed these since: then they are read again, as where the header has gone.
+    """
+    operations = set(known)
+    while operations:
+        lines = [line for operation in operations for line in lines_of(operation)]
+        headers = fetching.read(map(header_key, operations))
+        over = {each for each in operations if parts.has_unlocked(headers.get(header_key(each)))}
+        if not over:
+            return _carried_out(rows, lines)
+        for operation in over:
+            if header_key(operation) not in headers:
+                decisions.forget(operation)
+        operations -= over
+        rows = again()
+    return rows
+
+
+def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:
+    after: dict[Key, RawRow | None] = dict(rows)
+    for line in lines:
+        after[line.subject] = line.leaves(after.get(line.subject))
+    return {key: row for key, row in after.items() if row is not None}
+
+
+def _fulfils(row: RawRow, where: Condition | None) -> bool:
+    if where is None:
+        return True
+    path, value = where.values
+    assert where.operator == "=", "only equalities are asked of an index"  # noqa: S101
+    return bool(row.get(path.path[0]) == value.value)
+
+
+def _as_they_stand(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
+    return ((key, Counted(row)) for key, row in rows)
+
+
+def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
+    locked = {}
+    for key, row in rows:
+        if LOCK in row:
+            locked[key] = row
+        else:
+            yield key, Counted(row)
+    if locked:
+        yield from _counted_locked(locked)
+
+
+def _counted_locked(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
+    """Rows that were locked when they were read, as the headers of the operations have it."""
+    found = fetching.read(each for key, row in locked.items() for each in _parts_of(key, row))
+    unknown = {}
+    for key, row in locked.items():
+        header, line = map(found.get, _parts_of(key, row))
+        if header is None or ("committed" in header and line is None):
+            unknown[key] = row
+        else:
+            yield key, _as_header_says(key, row, header, line)
+    if unknown:
+        yield from _counted_again(unknown)
+
+
+def _as_header_says(key: Key, row: RawRow, header: RawRow, line: RawRow | None) -> Counted:
+    operation = row[LOCK]["S"]
+    if "committed" not in header or line is None:
+        return Counted(row, Lock(operation, is_closed="closed" in header))
+    decisions.meet(operation, key)
+    after = Part.from_raw(line).leaves(row) or {}
+    return Counted({**after, LOCK: row[LOCK]}, Lock(operation, is_committed=True))
+
+
+def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
+    """Rows whose operation was not found: it has ended since, or cannot be committed any more.
+
+    A row that is still locked by it counts as it stands. Else a request begins again: what it
+    has read besides may be from before the operation.
+    """
+    again = []
+    for key, row in fetching.read(locked).items():
+        if row.get(LOCK) == locked[key][LOCK]:
+            yield key, Counted(row, Lock(row[LOCK]["S"]))
+        else:
+            decisions.begin_again()
+            again.append((key, row))
+    yield from _counted(again)
+
+
+def _parts_of(key: Key, row: RawRow) -> tuple[Key, Key]:
+    operation = row[LOCK]["S"]
+    return header_key(operation), line_key(operation, key)

@@ -1,0 +1,1 @@
+"""What the service tells people by mail, and the key it publishes."""

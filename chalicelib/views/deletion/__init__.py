@@ -1,0 +1,1 @@
+"""How a deletion looks to a client, before and after."""

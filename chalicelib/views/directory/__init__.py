@@ -1,0 +1,1 @@
+"""How the company's directory looks to administrators, and people and groups to a directory."""

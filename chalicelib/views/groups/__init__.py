@@ -1,0 +1,1 @@
+"""How groups look to a client."""

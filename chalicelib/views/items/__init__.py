@@ -1,0 +1,1 @@
+"""How what is shared looks to a client."""

@@ -1,0 +1,1 @@
+"""How logs look to clients and to auditors."""

@@ -1,0 +1,223 @@
+"""How auditors are told what happened: an event for each line of a log, as one line of JSON.
+
+What is told is chosen here field by field: identifiers, what was done, and which rights somebody
+has now. Names of people, groups, folders and resources are left out, as is all that clients have
+encrypted (ADR 48).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, NotRequired, TypedDict, cast, get_args
+
+import orjson
+
+from chalicelib.domain.ids import named_id
+from chalicelib.storage.base import RawRow
+from chalicelib.tables.logs.readings import unpacked
+from chalicelib.views.shapes import Moment, Uuid
+
+KINDS: Mapping[str, str] = {
+    "Resources": "resource",
+    "Resource": "resource",
+    "Permissions": "item",
+    "Metadata": "item",
+    "Folders": "folder",
+    "Users": "user",
+    "Groups": "group",
+    "Roles": "role",
+    "ResourceTypes": "resource_type",
+    "MetadataKeys": "metadata_key",
+    "MetadataPrivateKeys": "metadata_private_key",
+}
+"""What an action is about, by its first word; any other is about a setting.
+
+An item is a resource or a folder, or of metadata also a tag: the endpoint tells which.
+"""
+SETTING = "setting"
+_DAY = slice(len('{"time":"'), len('{"time":"2026-11-30'))
+
+
+Change = Literal["added", "updated", "removed"]
+Said = str | int | bool | list[str] | None
+"""What a setting says."""
+
+
+class LoggedPermissionJson(TypedDict):
+    change: Change
+    id: Uuid
+    holder_kind: Literal["user", "group"]
+    holder_id: Uuid
+    type: Literal[1, 7, 15]
+
+
+class LoggedMemberJson(TypedDict):
+    change: Change
+    user_id: Uuid
+    is_manager: bool
+
+
+class LoggedChangeJson(TypedDict):
+    name: str
+    role_id: NotRequired[Uuid]
+    before: NotRequired[Said]
+    after: NotRequired[Said]
+
+
+Kind = Literal["resource", "folder", "group"]
+
+
+class LoggedGoneJson(TypedDict):
+    kind: Kind
+    id: Uuid
+
+
+class LoggedHandoverJson(TypedDict):
+    kind: Kind
+    id: Uuid
+    holder_kind: Literal["user", "group"]
+    holder_id: Uuid
+
+
+class LoggedSecretJson(TypedDict):
+    id: Uuid
+    user_id: Uuid
+
+
+class LogEventJson(TypedDict):
+    """The members that begin each line are those that lines are sorted by."""
+
+    time: Moment
+    id: Uuid
+    action: str
+    result: Literal["success"]
+    actor_id: Uuid | None
+    object_kind: str
+    object_id: str
+    request_id: Uuid
+    endpoint: str | None
+    method: str | None
+    path: str | None
+    note: NotRequired[str]
+    permissions: NotRequired[list[LoggedPermissionJson]]
+    members: NotRequired[list[LoggedMemberJson]]
+    secrets: NotRequired[list[LoggedSecretJson]]
+    changes: NotRequired[list[LoggedChangeJson]]
+    gone: NotRequired[list[LoggedGoneJson]]
+    gone_count: NotRequired[int]
+    handed_over: NotRequired[list[LoggedHandoverJson]]
+
+
+def of_row(row: RawRow) -> LogEventJson:
+    """The event of a line as it is stored, of which there may be millions.
+
+    Its identifier is made of the row's key, so it is the same whenever it is told.
+    """
+    subject, time_id = row["subject"]["S"], row["time_id"]["S"]
+    action, context = row["action"]["S"], _text(row, "context")
+    noun = action.partition(".")[0]
+    method, path = _asked(context)
+    event: LogEventJson = {
+        "time": row["created"]["S"],
+        "id": named_id(f"{subject}#{time_id}"),
+        "action": action,
+        "result": "success",
+        "actor_id": _text(row, "actor"),
+        "object_kind": KINDS.get(noun, SETTING),
+        "object_id": subject,
+        "request_id": time_id.split("#")[1],
+        "endpoint": _text(row, "endpoint"),
+        "method": method,
+        "path": path,
+    }
+    if context and not method:
+        event["note"] = context
+    told = _told(row)
+    if noun == "Permissions":
+        event["permissions"] = [*_permissions(told)]
+    if noun == "Groups":
+        event["members"] = [*_members(told)]
+    if "secrets" in row:
+        event["secrets"] = [*_secrets(row["secrets"]["S"])]
+    if "changes" in told:
+        event["changes"] = [_change(*each) for each in told["changes"]]
+    if "gone" in told:
+        event["gone"] = [*_gone(told["gone"])]
+        event["gone_count"] = told["gone_count"]
+    if "handed_over" in told:
+        event["handed_over"] = [_handed_over(*each) for each in told["handed_over"]]
+    return event
+
+
+def written(row: RawRow) -> bytes:
+    """The event as one line of JSON. Sorted as bytes, lines are in the order of time."""
+    return orjson.dumps(of_row(row), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def day_of(line: bytes) -> str:
+    """The day of an event that is written, such as `2026-11-30`."""
+    return line[_DAY].decode()
+
+
+def _text(row: RawRow, name: str) -> str | None:
+    return row[name]["S"] if name in row else None
+
+
+def _asked(context: str | None) -> tuple[str | None, str | None]:
+    """Method and path, where a request was made."""
+    method, _, path = (context or "").partition(" ")
+    return (method, path) if path.startswith("/") else (None, None)
+
+
+def _told(row: RawRow) -> Mapping[str, Any]:
+    details = _text(row, "details")
+    return orjson.loads(details) if details else {}
+
+
+def _secrets(packed: str) -> Iterator[LoggedSecretJson]:
+    each = unpacked(packed)
+    for secret_id, user_id in zip(each, each, strict=True):
+        yield {"id": secret_id, "user_id": user_id}
+
+
+def _permissions(told: Mapping[str, Any]) -> Iterator[LoggedPermissionJson]:
+    for change in get_args(Change):
+        for id_, aro, holder, type_ in told.get(change, ()):
+            yield {
+                "change": change,
+                "id": id_,
+                "holder_kind": aro.lower(),
+                "holder_id": holder,
+                "type": type_,
+            }
+
+
+def _members(told: Mapping[str, Any]) -> Iterator[LoggedMemberJson]:
+    for change in get_args(Change):
+        for user_id, is_manager in told.get(change, ()):
+            yield {"change": change, "user_id": user_id, "is_manager": is_manager}
+
+
+def _change(name: str, *said: Any) -> LoggedChangeJson:
+    """What differs; of what says something to nobody who reads logs, its name alone."""
+    change: LoggedChangeJson = {"name": name}
+    if said:
+        change["before"], change["after"], *role = said
+        if role:
+            change["role_id"] = role[0]
+    return change
+
+
+def _gone(told: Mapping[str, Sequence[str]]) -> Iterator[LoggedGoneJson]:
+    for kind, ids in told.items():
+        for id_ in ids:
+            yield {"kind": cast(Kind, kind.lower()), "id": id_}
+
+
+def _handed_over(kind: str, id_: str, holder_kind: str, holder_id: str) -> LoggedHandoverJson:
+    return {
+        "kind": cast(Kind, kind.lower()),
+        "id": id_,
+        "holder_kind": "user" if holder_kind == "User" else "group",
+        "holder_id": holder_id,
+    }

@@ -1,0 +1,1 @@
+"""How the service itself looks: its health, its settings, its mail server."""

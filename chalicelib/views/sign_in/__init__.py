@@ -1,0 +1,1 @@
+"""How sign-in, second factors and mobile transfers look to a client."""

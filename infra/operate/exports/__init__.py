@@ -1,0 +1,1 @@
+"""What happened in a tenant, for programs elsewhere: logs and traces."""

@@ -1,0 +1,1 @@
+"""Tables as they were before: from a moment, or from copies in the vault."""

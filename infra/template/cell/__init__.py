@@ -1,0 +1,1 @@
+"""What the tenants of a cell share, composed from the code."""
