@@ -25,8 +25,8 @@ from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.tokens import BEARER, Token, token_hash
 from infra.local_server.events import Event, event_of
 from infra.local_server.routes import Routes
+from tests.support.world.items.metadata import pair
 from tests.support.world.keys import KEYS, challenge, message
-from tests.support.world.metadata import pair
 
 ROUTES = Routes(app.routes)
 Make = Callable[["Requests"], Event]

@@ -33,7 +33,8 @@ from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.items.metadata_uses import MetadataUse
 from chalicelib.tables.items.permissions import Permission
 from chalicelib.tables.items.resources import Resource
-from tests.support.world import make, metadata
+from tests.support.world import make
+from tests.support.world.items import metadata
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody, Team
 

@@ -7,7 +7,8 @@ import pytest
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.endpoints import ROUTES
-from tests.support.world import folders, make, metadata, people, second_factors, tags
+from tests.support.world import make, people, second_factors
+from tests.support.world.items import folders, metadata, tags
 
 FILTERS = {
     f"{route.path}: {name}": (route.path, name)

@@ -23,9 +23,10 @@ from tests.support.leaks import LeakedError, watch
 from tests.support.wire import handshake
 from tests.support.wire.client import Client
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import letters, people, scim, second_factors
+from tests.support.world import people, scim, second_factors
 from tests.support.world.keys import KEYS, challenge, message
-from tests.support.world.posted import posted
+from tests.support.world.operator import letters
+from tests.support.world.operator.posted import posted
 
 ID = "0b5cbfd7-5d06-4f46-8a65-1b1b8f6a3f9b"
 OTHER_ID = f"7{ID[1:]}"

@@ -24,8 +24,8 @@ from chalicelib.tables.items.holdings import Holding
 from chalicelib.web.dispatch import ELSEWHERE, TOO_LONG, TOO_MUCH_IN_THE_WAY
 from chalicelib.web.envelope import SECURITY_HEADERS
 from tests.support.world import make
+from tests.support.world.items.resources import V5_DEFAULT
 from tests.support.world.keys import message
-from tests.support.world.resources import V5_DEFAULT
 
 READ = PermissionType.READ
 BUCKET = "test-answers"

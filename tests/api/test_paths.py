@@ -12,8 +12,8 @@ from chalicelib.web.envelope import UNKNOWN_ACTION
 from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import ROUTES as GATEWAY
 from tests.support.wire.endpoints import ROUTES, ask, has_id, is_protected, over, path_of
-from tests.support.world import metadata
-from tests.support.world.resources import PGP
+from tests.support.world.items import metadata
+from tests.support.world.items.resources import PGP
 
 ID = "8e3874ae-4b40-590b-968a-418f704b9d9a"
 NIL = str(UUID(int=0))

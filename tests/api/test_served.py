@@ -13,7 +13,8 @@ import requests
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.wire.handshake import LOGIN, TOKEN, VERIFY, new_nonce, open_token
 from tests.support.wire.served import serving, signed_in
-from tests.support.world import keys, metadata
+from tests.support.world import keys
+from tests.support.world.items import metadata
 
 UNAUTHENTICATED = {"specification": 403, "clients": 401}
 LONGEST_NAME = {"specification": 64, "clients": 255}

@@ -12,9 +12,10 @@ from tests.support import relays
 from tests.support.company import settings as directory
 from tests.support.company import shared
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import expiry, groups, make, people, resources, scim
+from tests.support.world import groups, make, people, scim
+from tests.support.world.items import expiry, resources
 from tests.support.world.keys import KEYS
-from tests.support.world.posted import posted, told
+from tests.support.world.operator.posted import posted, told
 
 READ, UPDATE, OWNER = PermissionType.READ, PermissionType.UPDATE, PermissionType.OWNER
 

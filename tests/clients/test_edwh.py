@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.world import metadata
+from tests.support.world.items import metadata
 from tests.support.world.keys import message
 
 SEARCH = {"limit": 10, "threshold": 60, "include_passwords": True}

@@ -11,9 +11,9 @@ from infra.bundle import bundle
 from infra.checks.stacks import write
 from infra.local_cloud.process import LocalCloud, running
 from tests.clients.conftest import client_python, keyring, visit
-from tests.cloud.commands import Operator
-from tests.cloud.stacks import Cell, cell_of
-from tests.cloud.tenants import CloudTenant, found
+from tests.cloud.given.commands import Operator
+from tests.cloud.given.stacks import Cell, cell_of
+from tests.cloud.given.tenants import CloudTenant, found
 
 __all__ = ["client_python", "keyring", "visit"]
 

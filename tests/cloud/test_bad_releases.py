@@ -14,9 +14,9 @@ from infra.operate import builds, releasing
 from infra.operate.registry import Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.functions import ALIAS, FUNCTIONS
-from tests.cloud.commands import Operator
-from tests.cloud.people import read, store
-from tests.cloud.remote import sign_in
+from tests.cloud.given.commands import Operator
+from tests.cloud.given.people import read, store
+from tests.cloud.given.remote import sign_in
 
 pytestmark = pytest.mark.cloud
 

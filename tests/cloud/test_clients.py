@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cloud.people import configured
+from tests.cloud.given.people import configured
 from tests.support.wire.served import administrator, newcomer
 
 pytestmark = pytest.mark.cloud

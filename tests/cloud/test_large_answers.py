@@ -20,8 +20,8 @@ from botocore.config import Config
 from chalicelib.objects.answers import ANSWERS, SECONDS
 from infra.local_cloud.process import REGION
 from infra.template.functions import FUNCTIONS
-from tests.cloud.calls import caller_with
-from tests.cloud.remote import sign_in
+from tests.cloud.given.calls import caller_with
+from tests.cloud.given.remote import sign_in
 from tests.support.wire.served import administrator, newcomer
 from tests.support.world.keys import message
 

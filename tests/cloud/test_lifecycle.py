@@ -7,9 +7,9 @@ from botocore.exceptions import ClientError
 
 from infra.template.functions import ALIAS
 from infra.template.tiers import PREMIUM, TRIAL
-from tests.cloud.remote import Remote, sign_in
-from tests.cloud.stacks import find, remove
-from tests.cloud.tenants import found
+from tests.cloud.given.remote import Remote, sign_in
+from tests.cloud.given.stacks import find, remove
+from tests.cloud.given.tenants import found
 
 pytestmark = pytest.mark.cloud
 

@@ -15,9 +15,9 @@ import pytest
 import requests
 
 from infra.local_cloud.process import ACCOUNT
-from tests.cloud.calls import caller_with, is_refused
-from tests.cloud.stacks import PATIENCE
-from tests.cloud.tenants import ADMINISTRATOR, FOUNDER, CloudTenant, call
+from tests.cloud.given.calls import caller_with, is_refused
+from tests.cloud.given.stacks import PATIENCE
+from tests.cloud.given.tenants import ADMINISTRATOR, FOUNDER, CloudTenant, call
 from tests.support.wire.served import administrator, newcomer, set_up
 from tests.support.world.keys import KEYS
 

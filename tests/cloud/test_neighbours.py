@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.cloud.remote import Remote, sign_in
+from tests.cloud.given.remote import Remote, sign_in
 from tests.support.wire.served import administrator
 
 pytestmark = pytest.mark.cloud

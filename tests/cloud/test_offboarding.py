@@ -17,11 +17,11 @@ from infra.operate.registry import GONE, LEAVING, Registry
 from infra.template.functions import FUNCTIONS
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
-from tests.cloud.commands import ADA, steps_in
-from tests.cloud.people import store
-from tests.cloud.remote import answers, sign_in
-from tests.cloud.stacks import find
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.commands import ADA, steps_in
+from tests.cloud.given.people import store
+from tests.cloud.given.remote import answers, sign_in
+from tests.cloud.given.stacks import find
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.world.pictures import PNG, form
 
 pytestmark = pytest.mark.cloud

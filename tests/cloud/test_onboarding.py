@@ -7,9 +7,9 @@ import pytest
 from infra.operate import builds
 from infra.operate.onboarding import Administrator, steps
 from infra.operate.registry import ACTIVE, Entry, Registry
-from tests.cloud.commands import ADA, steps_in
-from tests.cloud.people import configured, read, store
-from tests.cloud.remote import Remote, sign_in
+from tests.cloud.given.commands import ADA, steps_in
+from tests.cloud.given.people import configured, read, store
+from tests.cloud.given.remote import Remote, sign_in
 
 pytestmark = pytest.mark.cloud
 

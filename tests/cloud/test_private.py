@@ -11,9 +11,9 @@ import json
 import pytest
 
 from infra.operate.registry import ACTIVE, Registry
-from tests.cloud.commands import ADA
-from tests.cloud.stacks import standing
-from tests.cloud.tenants import call
+from tests.cloud.given.commands import ADA
+from tests.cloud.given.stacks import standing
+from tests.cloud.given.tenants import call
 
 pytestmark = pytest.mark.cloud
 

@@ -32,10 +32,10 @@ from infra.operate import rows
 from infra.template.functions import FUNCTIONS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
-from tests.cloud.checkouts import Change, Checkout, Given, code_sha, renamed
-from tests.cloud.commands import Operator
-from tests.cloud.tenants import CloudTenant, call
-from tests.cloud.traffic import Asked, Member, Traffic
+from tests.cloud.given.checkouts import Change, Checkout, Given, code_sha, renamed
+from tests.cloud.given.commands import Operator
+from tests.cloud.given.tenants import CloudTenant, call
+from tests.cloud.given.traffic import Asked, Member, Traffic
 
 pytestmark = pytest.mark.cloud
 

@@ -17,11 +17,11 @@ from infra.operate import builds, leftovers
 from infra.operate.registry import Registry
 from infra.operate.restores import restoring
 from infra.template.tables import our_tables
-from tests.cloud.commands import steps_in
-from tests.cloud.people import change, read, store
-from tests.cloud.remote import Remote, answers, sign_in
-from tests.cloud.stacks import standing
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.commands import steps_in
+from tests.cloud.given.people import change, read, store
+from tests.cloud.given.remote import Remote, answers, sign_in
+from tests.cloud.given.stacks import standing
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.wire.served import Visitor, administrator
 
 pytestmark = pytest.mark.cloud

@@ -10,10 +10,10 @@ import pytest
 from infra.operate import leftovers
 from infra.operate.registry import Registry
 from infra.template.tables import our_tables
-from tests.cloud.people import read, store
-from tests.cloud.remote import answers, sign_in
-from tests.cloud.stacks import standing
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.people import read, store
+from tests.cloud.given.remote import answers, sign_in
+from tests.cloud.given.stacks import standing
+from tests.cloud.given.tenants import CloudTenant
 
 pytestmark = pytest.mark.cloud
 

@@ -19,7 +19,7 @@ from infra.local_cloud.process import ACCOUNT, REGION
 from infra.template.functions import ALIAS, FUNCTIONS
 from infra.template.stores import SECRET_OF, SECRETS
 from infra.template.tables import index_names, our_tables
-from tests.cloud.calls import Caller, caller_with, everything, is_refused
+from tests.cloud.given.calls import Caller, caller_with, everything, is_refused
 
 pytestmark = pytest.mark.cloud
 

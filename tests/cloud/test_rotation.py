@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.cloud.remote import Remote, sign_in
-from tests.cloud.tenants import FOUNDER, call, found
+from tests.cloud.given.remote import Remote, sign_in
+from tests.cloud.given.tenants import FOUNDER, call, found
 
 pytestmark = pytest.mark.cloud
 

@@ -7,8 +7,8 @@ import pytest
 from chalicelib.domain.ids import named_id
 from chalicelib.web.envelope import SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.template import gateway
-from tests.cloud.people import store
-from tests.cloud.remote import Remote, ask, sign_in
+from tests.cloud.given.people import store
+from tests.cloud.given.remote import Remote, ask, sign_in
 from tests.support.wire.endpoints import over, path_of, things_of
 from tests.support.world.pictures import PNG, form
 

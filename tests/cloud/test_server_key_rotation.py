@@ -6,9 +6,10 @@ import json
 
 import pytest
 
-from tests.cloud.remote import Remote, sign_in
-from tests.cloud.tenants import FOUNDER, call, found
-from tests.support.world import metadata, second_factors
+from tests.cloud.given.remote import Remote, sign_in
+from tests.cloud.given.tenants import FOUNDER, call, found
+from tests.support.world import second_factors
+from tests.support.world.items import metadata
 from tests.support.world.keys import challenge, fingerprint
 
 pytestmark = pytest.mark.cloud

@@ -11,7 +11,7 @@ import pytest
 
 from chalicelib.objects.exports import EXPORTS, key_of
 from infra.template.functions import ALIAS, FUNCTIONS
-from tests.cloud.tenants import FOUNDER, call
+from tests.cloud.given.tenants import FOUNDER, call
 
 pytestmark = pytest.mark.cloud
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chalicelib.domain.operator import harmless
-from tests.support.world.autolinks import autolinks, names
+from tests.support.world.operator.autolinks import autolinks, names
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from infra.command_line.entry import infra
-from tests.support.world.operators import MAX, NORA, Person, an_sts
+from tests.support.world.operator.operators import MAX, NORA, Person, an_sts
 
 ASK = ("--ask", "edith@example.com", "Edith", "Lovelace", "--reason", "key lost, ticket 4711")
 

@@ -17,8 +17,9 @@ from infra.operate.exports import auditing
 from infra.operate.registry import ACTIVE, Registry
 from tests.support.faults.deaths import after_commit
 from tests.support.leaks import watch
-from tests.support.world import groups, make, resources
-from tests.support.world.releases import beside, newer, older, rewrite_all
+from tests.support.world import groups, make
+from tests.support.world.items import resources
+from tests.support.world.operator.releases import beside, newer, older, rewrite_all
 
 TABLES = ("action_logs", "readings", "operations")
 

@@ -13,7 +13,7 @@ from infra.checks import forms
 from infra.operate import upgrades
 from infra.operate.registry import Registry
 from infra.operate.steps import Failed
-from tests.support.world.releases import beside, newer, older
+from tests.support.world.operator.releases import beside, newer, older
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from chalicelib.services.operator import signing_keys
 from infra.command_line.entry import infra
 from infra.operate.registry import ACTIVE, LEAVING, Registry
-from tests.support.world.rotation import named, own_place, require_clean
+from tests.support.world.operator.rotation import named, own_place, require_clean
 
 STEPS = (("--step", "next"), ("--step", "sign"), ("--step", "retire"), ("--at-once",))
 

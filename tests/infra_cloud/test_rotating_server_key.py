@@ -16,7 +16,7 @@ from infra.operate import server_keys
 from infra.operate.registry import ACTIVE, LEAVING, Registry
 from tests.support.world import make
 from tests.support.world.keys import challenge
-from tests.support.world.server_keys import (
+from tests.support.world.operator.server_keys import (
     NEXT,
     REMOVE,
     RETIRE,

@@ -19,8 +19,8 @@ from tests.support.faults.hooks import Failing
 from tests.support.storage import Storage
 from tests.support.world import make
 from tests.support.world.directories import group_named
+from tests.support.world.items.resources import actions
 from tests.support.world.make import Somebody
-from tests.support.world.resources import actions
 
 NOBODY = Gateway(type("App", (), {"routes": {}})())
 

@@ -8,7 +8,7 @@ import pytest
 
 from chalicelib.post.sending import NotSent
 from chalicelib.post.ses import Ses
-from tests.support.world.letters import SENDER, refusing, ses_of_tests, unreachable
+from tests.support.world.operator.letters import SENDER, refusing, ses_of_tests, unreachable
 
 SOMEBODY = "ada@example.com"
 SUBJECT, TEXT = "Welcome, Zoë!", "Hello Zoë,\n\nhttps://x/setup/start/secret\n"

@@ -46,7 +46,8 @@ from tests.support.model.tenant import (
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
 from tests.support.wire.client import Client, Response
-from tests.support.world import groups, make, people, resources
+from tests.support.world import groups, make, people
+from tests.support.world.items import resources
 from tests.support.world.keys import KEYS, message
 from tests.support.world.make import Somebody
 from tests.support.world.people import Invited

@@ -25,9 +25,9 @@ from tests.support.environment import ENGINE
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
-from tests.support.world import folders, make, shares
-from tests.support.world.make import Somebody
-from tests.support.world.metadata import (
+from tests.support.world import make
+from tests.support.world.items import folders, shares
+from tests.support.world.items.metadata import (
     KEYS,
     PRIVATES,
     SharedKey,
@@ -40,7 +40,8 @@ from tests.support.world.metadata import (
     pair,
     v5_resource,
 )
-from tests.support.world.resources import V5_DEFAULT, metadata, v4
+from tests.support.world.items.resources import V5_DEFAULT, metadata, v4
+from tests.support.world.make import Somebody
 
 EXAMPLES = more(fewer(8, 40), 400) if ENGINE == "embedded" else more(fewer(2, 4), 40)
 NAMES = ("ada", "betty", "carol")

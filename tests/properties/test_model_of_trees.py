@@ -28,9 +28,10 @@ from tests.support.model.trees import OK, OWNER, READ, UPDATE, Woods
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Contents, Storage
 from tests.support.wire.client import Response
-from tests.support.world import departures, folders, groups, make, resources, shares
+from tests.support.world import departures, groups, make
+from tests.support.world.items import folders, resources, shares
+from tests.support.world.items.resources import PGP
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import PGP
 
 EXAMPLES = more(fewer(12, 60), 600) if ENGINE == "embedded" else more(fewer(2, 6), 60)
 NAMES = ("ada", "betty", "carol", "dave")

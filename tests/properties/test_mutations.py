@@ -12,8 +12,9 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from tests.support.wire.client import Client, Response
-from tests.support.world import folders, groups, make
-from tests.support.world.comments import commented
+from tests.support.world import groups, make
+from tests.support.world.items import folders
+from tests.support.world.items.comments import commented
 from tests.support.world.keys import KEYS, message
 from tests.support.world.make import Somebody
 

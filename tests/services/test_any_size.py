@@ -18,9 +18,10 @@ from tests.support.faults.hooks import Around
 from tests.support.faults.watch import worn
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import more
-from tests.support.world import groups, make, people, shares
+from tests.support.world import groups, make, people
 from tests.support.world.departures import causes, delete, dry_run, holders_of, manager, owner
-from tests.support.world.resources import path, stored
+from tests.support.world.items import shares
+from tests.support.world.items.resources import path, stored
 
 READ, _, OWNER = PermissionType
 LONELY = 150

@@ -22,8 +22,8 @@ from tests.support.proving import PROVING, tried
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, changes
 from tests.support.world import groups, make, people
-from tests.support.world.comments import commented
-from tests.support.world.resources import path, secrets
+from tests.support.world.items.comments import commented
+from tests.support.world.items.resources import path, secrets
 
 BEHIND = {"seconds": -5}
 AHEAD = {"seconds": 5}

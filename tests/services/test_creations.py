@@ -24,7 +24,7 @@ from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR, ROUTES
 from tests.support.wire.valid_requests import REQUESTS, Request, Tenant
 from tests.support.world import groups, make, people
-from tests.support.world.comments import comment
+from tests.support.world.items.comments import comment
 from tests.support.world.pictures import BLUE, form, plain, written
 
 MANY = 105

@@ -20,9 +20,10 @@ from tests.support.environment import ENGINE
 from tests.support.faults.trials import Ask
 from tests.support.model.invariants import check_invariants
 from tests.support.storage import Storage
-from tests.support.world import make, shares
+from tests.support.world import make
+from tests.support.world.items import shares
+from tests.support.world.items.resources import path, secret_of, secrets, stored
 from tests.support.world.make import Somebody
-from tests.support.world.resources import path, secret_of, secrets, stored
 
 READ, UPDATE, _ = PermissionType
 READERS, WRITERS, SHARERS = 200, 50, 25

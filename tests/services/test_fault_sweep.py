@@ -39,7 +39,7 @@ from tests.support.wire.valid_requests import (
     requests_at_once,
 )
 from tests.support.world import make
-from tests.support.world.comments import commented
+from tests.support.world.items.comments import commented
 
 EVERYTHING = PROVING or (ENGINE == "embedded" and not SAMPLING)
 PASSING = (1, 3)

@@ -38,7 +38,7 @@ from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, is_done
 from tests.support.world import groups, make
 from tests.support.world.make import Somebody
-from tests.support.world.releases import beside, forms_in, newer, older, rewrite_all
+from tests.support.world.operator.releases import beside, forms_in, newer, older, rewrite_all
 
 ALL = tuple(tables())
 either = pytest.mark.parametrize("other", [newer, older])

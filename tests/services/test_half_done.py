@@ -19,9 +19,10 @@ from tests.support.faults.large_operations import held
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Client
-from tests.support.world import departures, groups, make, people, shares
+from tests.support.world import departures, groups, make, people
+from tests.support.world.items import shares
+from tests.support.world.items.resources import create, path, secret_of, secrets, stored
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import create, path, secret_of, secrets, stored
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

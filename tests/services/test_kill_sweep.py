@@ -20,8 +20,9 @@ from tests.support.faults.trials import Ask, Trial
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, Tenant, changes_at_once
-from tests.support.world import folders, groups, make, shares
-from tests.support.world.resources import path, secrets
+from tests.support.world import groups, make
+from tests.support.world.items import folders, shares
+from tests.support.world.items.resources import path, secrets
 
 READ = PermissionType.READ
 MANY = 105

@@ -23,8 +23,8 @@ from tests.support.storage import Contents
 from tests.support.wire.asks import removing, sharing
 from tests.support.wire.client import Response
 from tests.support.world import make
+from tests.support.world.items.shares import add
 from tests.support.world.make import Somebody
-from tests.support.world.shares import add
 
 slow = pytest.mark.skipif(ENGINE != "embedded" and not PROVING, reason="takes minutes on moto")
 

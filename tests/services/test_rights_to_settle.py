@@ -5,7 +5,8 @@ from __future__ import annotations
 from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from tests.services.test_half_done import MANY, items_of, signed_in
 from tests.support.faults.deaths import after_commit
-from tests.support.world import groups, make, posted
+from tests.support.world import groups, make
+from tests.support.world.operator import posted
 
 
 def test_who_has_joined_reads_their_secret_before_it_is_written(ada, betty, store):

@@ -19,8 +19,8 @@ from chalicelib.domain.items.permissions import PermissionType
 from tests.storm.ledger import Ledger, Register, Value
 from tests.storm.world import Crowd, World
 from tests.support.world import make
+from tests.support.world.items.resources import message_with
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import message_with
 
 READ, UPDATE, OWNER = map(int, PermissionType)
 OK, UNAVAILABLE = 200, 503

@@ -28,7 +28,7 @@ from chalicelib.tables.logs.readings import Reading
 from chalicelib.views.items.secrets import secret
 from tests.support.faults.hooks import WRITES, Failing, throttled
 from tests.support.world import make
-from tests.support.world.resources import secret_of
+from tests.support.world.items.resources import secret_of
 
 ROOT = Path(__file__).parents[2]
 OUTSIDE = sorted(

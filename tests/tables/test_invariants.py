@@ -34,10 +34,11 @@ from tests.support.faults.hooks import Killed, Killing
 from tests.support.faults.large_operations import lines
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer
-from tests.support.world import make, session_keys
-from tests.support.world.comments import commented
+from tests.support.world import make
 from tests.support.world.directories import person
-from tests.support.world.releases import beside, newer, older, rewrite_all
+from tests.support.world.items import session_keys
+from tests.support.world.items.comments import commented
+from tests.support.world.operator.releases import beside, newer, older, rewrite_all
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
 

@@ -13,7 +13,7 @@ from chalicelib.domain.operator.harmless import LONGEST_NAME
 from chalicelib.domain.operator.notices import DIGEST, Event, kind_of
 from chalicelib.domain.users.locales import LOCALES
 from chalicelib.views import mails
-from tests.support.world.autolinks import autolinks, names
+from tests.support.world.operator.autolinks import autolinks, names
 
 LINK = "https://keyhaven.test/x"
 PARAMS = {

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.tables.items.resources import Resource
 from tests.support.faults.hooks import Once, Recorder
 from tests.support.world import make
-from tests.support.world.resources import path
+from tests.support.world.items.resources import path
 
 NEVER = 1_000
 

@@ -8,9 +8,10 @@ import pytest
 
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
-from tests.support.world import folders, make
+from tests.support.world import make
 from tests.support.world.departures import causes, delete, dry_run, held_by
-from tests.support.world.folders import move, parent
+from tests.support.world.items import folders
+from tests.support.world.items.folders import move, parent
 
 READ, UPDATE, OWNER = PermissionType
 PLAIN = {

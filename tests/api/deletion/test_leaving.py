@@ -6,8 +6,8 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.users.users import User
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
+from tests.support.world.items.resources import path
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import path
 
 READ = PermissionType.READ
 

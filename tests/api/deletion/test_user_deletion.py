@@ -33,8 +33,8 @@ from tests.support.world.departures import (
     owner,
     path_of,
 )
+from tests.support.world.items.resources import actions, metadata, path, stored
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import actions, metadata, path, stored
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

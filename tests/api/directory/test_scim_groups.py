@@ -8,7 +8,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.scim import words
-from tests.support.world import make, people, scim, shares
+from tests.support.world import make, people, scim
+from tests.support.world.items import shares
 from tests.support.world.make import Team
 from tests.support.world.scim import add, person, remove, replace, team
 

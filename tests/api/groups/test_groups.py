@@ -25,9 +25,9 @@ from tests.support.world.groups import (
     secret,
     shared,
 )
+from tests.support.world.items.resources import actions, secret_of
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
-from tests.support.world.resources import actions, secret_of
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 105

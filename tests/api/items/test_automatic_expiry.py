@@ -10,11 +10,11 @@ from tests.support.faults.hooks import Recorder
 from tests.support.storage import Storage
 from tests.support.wire.asks import removing
 from tests.support.world import departures, groups, make
-from tests.support.world.expiry import marked, turned_off, turned_on
+from tests.support.world.items.expiry import marked, turned_off, turned_on
+from tests.support.world.items.resources import path, secret_of, secrets, stored
+from tests.support.world.items.shares import remove, share
 from tests.support.world.make import Somebody
-from tests.support.world.posted import told
-from tests.support.world.resources import path, secret_of, secrets, stored
-from tests.support.world.shares import remove, share
+from tests.support.world.operator.posted import told
 
 READ, UPDATE, OWNER = PermissionType
 THEN = "2026-11-21T11:59:58+00:00"

@@ -19,10 +19,11 @@ from chalicelib.storage import writing
 from chalicelib.tables.items.comments import Comment
 from tests.support.faults.hooks import Recorder, SmallPages
 from tests.support.wire.client import Response
-from tests.support.world import comments, make, people, resources
-from tests.support.world.comments import comment, commented, content_of, listed, path
+from tests.support.world import make, people
+from tests.support.world.items import comments, resources
+from tests.support.world.items.comments import comment, commented, content_of, listed, path
+from tests.support.world.items.resources import delete_type, take
 from tests.support.world.make import Somebody
-from tests.support.world.resources import delete_type, take
 
 READ, UPDATE, OWNER = PermissionType
 UNSEEN = "Could not find comments for the requested model."

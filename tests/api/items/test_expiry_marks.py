@@ -13,8 +13,8 @@ from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.wire.client import Response
 from tests.support.world import make
-from tests.support.world.expiry import MARKS, marked
-from tests.support.world.resources import (
+from tests.support.world.items.expiry import MARKS, marked
+from tests.support.world.items.resources import (
     PGP,
     actions,
     allow,

@@ -10,9 +10,10 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.client import Response
-from tests.support.world import make, resources
+from tests.support.world import make
+from tests.support.world.items import resources
+from tests.support.world.items.resources import delete_type, take
 from tests.support.world.make import Somebody
-from tests.support.world.resources import delete_type, take
 
 READ, UPDATE, OWNER = PermissionType
 MISSING = "The favorite does not exist."

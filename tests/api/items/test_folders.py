@@ -9,9 +9,18 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
-from tests.support.world import folders, make, resources, shares
-from tests.support.world.folders import INVALID, MISSING, create, folder, move, parent, resource
-from tests.support.world.folders import path as path_of
+from tests.support.world import make
+from tests.support.world.items import folders, resources, shares
+from tests.support.world.items.folders import (
+    INVALID,
+    MISSING,
+    create,
+    folder,
+    move,
+    parent,
+    resource,
+)
+from tests.support.world.items.folders import path as path_of
 from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType

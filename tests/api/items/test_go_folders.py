@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from tests.support.world import resources
+from tests.support.world.items import resources
 from tests.support.world.make import Somebody
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import make
-from tests.support.world.folders import folder
+from tests.support.world.items.folders import folder
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 

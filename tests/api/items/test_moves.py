@@ -9,8 +9,9 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
-from tests.support.world import folders, make, resources
-from tests.support.world.folders import INVALID_MOVE, folder, move, parent, resource
+from tests.support.world import make
+from tests.support.world.items import folders, resources
+from tests.support.world.items.folders import INVALID_MOVE, folder, move, parent, resource
 
 READ, UPDATE, OWNER = PermissionType
 MISSING = "The object to move does not exist."

@@ -10,7 +10,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.groups.memberships import Membership
 from tests.support.faults.hooks import Around, Recorder
 from tests.support.world import groups, make
-from tests.support.world.resources import create, path, v4
+from tests.support.world.items.resources import create, path, v4
 
 READ, UPDATE, OWNER = PermissionType
 

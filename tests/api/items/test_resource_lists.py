@@ -15,12 +15,19 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.hooks import Around, Recorder, SmallPages
 from tests.support.wire.client import Response
-from tests.support.world import folders, make
+from tests.support.world import make
+from tests.support.world.items import folders
+from tests.support.world.items.resources import (
+    V5_DEFAULT,
+    actions,
+    delete_type,
+    metadata,
+    secret_of,
+)
+from tests.support.world.items.shares import remove, share
+from tests.support.world.items.tags import tag
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
-from tests.support.world.resources import V5_DEFAULT, actions, delete_type, metadata, secret_of
-from tests.support.world.shares import remove, share
-from tests.support.world.tags import tag
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"

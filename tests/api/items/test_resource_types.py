@@ -11,7 +11,7 @@ from chalicelib.domain.items.resource_types import RESOURCE_TYPES, Format, of_fo
 from chalicelib.tables.settings import METADATA_TYPES, Setting
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make
-from tests.support.world.resources import create, created, delete_type, path, rules, v4
+from tests.support.world.items.resources import create, created, delete_type, path, rules, v4
 
 LIST = "/resource-types.json"
 TOTP = resource_types.TOTP

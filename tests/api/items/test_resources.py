@@ -14,9 +14,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from tests.support.faults.hooks import Recorder
 from tests.support.wire.client import Response
 from tests.support.world import make, people
-from tests.support.world.keys import message
-from tests.support.world.pictures import form
-from tests.support.world.resources import (
+from tests.support.world.items.resources import (
     INVALID,
     MISSING,
     PGP,
@@ -33,6 +31,8 @@ from tests.support.world.resources import (
     stored,
     v4,
 )
+from tests.support.world.keys import message
+from tests.support.world.pictures import form
 
 READ, UPDATE, OWNER = PermissionType
 ADDED = "The resource has been added successfully."
@@ -427,7 +427,7 @@ def test_deployed_clients_may_use_255_characters():
         "from tests.support import environment; environment.prepare()\n"
         "from tests.support.world import make\n"
         "from tests.support import storage\n"
-        "from tests.support.world.resources import create, v4\n"
+        "from tests.support.world.items.resources import create, v4\n"
         "from chalicelib.services.operator import keys\n"
         "from chalicelib.settings import settings\n"
         "with storage.opened():\n"

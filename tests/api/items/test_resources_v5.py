@@ -15,9 +15,7 @@ from chalicelib.storage import reading
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 from tests.support.world import make
-from tests.support.world.keys import message
-from tests.support.world.make import Somebody
-from tests.support.world.resources import (
+from tests.support.world.items.resources import (
     INVALID,
     MISSING,
     PGP,
@@ -37,6 +35,8 @@ from tests.support.world.resources import (
     v4,
     v5,
 )
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
 V4_FIELDS = ("name", "username", "uri", "description")

@@ -12,9 +12,9 @@ from chalicelib.tables.items.holdings import Holding
 from tests.conftest import Time
 from tests.support.faults.hooks import FAULTS, WRITES, Failing
 from tests.support.faults.meanwhile import Meanwhile
-from tests.support.world import make, resources, shares
-from tests.support.world.make import Somebody
-from tests.support.world.resources import (
+from tests.support.world import make
+from tests.support.world.items import resources, shares
+from tests.support.world.items.resources import (
     MISSING,
     actions,
     created,
@@ -25,6 +25,7 @@ from tests.support.world.resources import (
     take,
     v5,
 )
+from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"

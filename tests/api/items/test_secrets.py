@@ -12,8 +12,8 @@ from chalicelib.tables.logs.readings import Reading
 from tests.support.faults.hooks import FAULTS, WRITES, Failing, Recorder
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make
+from tests.support.world.items.resources import actions, created, delete_type, secret_of, stored
 from tests.support.world.make import Somebody
-from tests.support.world.resources import actions, created, delete_type, secret_of, stored
 
 READ, UPDATE, OWNER = PermissionType
 UNKNOWN = "8e3874ae-4b40-590b-968a-418f704b9d9a"

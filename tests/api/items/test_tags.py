@@ -14,11 +14,12 @@ from chalicelib.tables.items.metadata_uses import MetadataUse
 from chalicelib.tables.items.tags import SET, SHARED, Tag
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
-from tests.support.world import groups, make, shares
+from tests.support.world import groups, make
+from tests.support.world.items import shares
+from tests.support.world.items.metadata import shared
+from tests.support.world.items.resources import allow, created, delete_type, path, secrets, v5
+from tests.support.world.items.tags import allow_v5_tags, index, listed, rename, slugs, tag, tagged
 from tests.support.world.make import Somebody
-from tests.support.world.metadata import shared
-from tests.support.world.resources import allow, created, delete_type, path, secrets, v5
-from tests.support.world.tags import allow_v5_tags, index, listed, rename, slugs, tag, tagged
 
 READ, UPDATE, OWNER = PermissionType
 INVALID = "Could not validate request data."

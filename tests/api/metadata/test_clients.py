@@ -15,9 +15,7 @@ import pysequoia
 import pytest
 
 from tests.support.wire.client import Response
-from tests.support.world.keys import message, open_sealed
-from tests.support.world.make import Somebody
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     KEYS,
     KEYS_SETTINGS,
     PERSONAL,
@@ -34,7 +32,9 @@ from tests.support.world.metadata import (
     pair,
     shared,
 )
-from tests.support.world.resources import PGP, V5_DEFAULT, metadata
+from tests.support.world.items.resources import PGP, V5_DEFAULT, metadata
+from tests.support.world.keys import message, open_sealed
+from tests.support.world.make import Somebody
 
 V2 = "api-version=v2"
 

@@ -7,9 +7,9 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
-from tests.support.world import folders, make
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world import make
+from tests.support.world.items import folders
+from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     V5_ON,
@@ -20,8 +20,9 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import created, metadata, path, secrets, v4, v5
-from tests.support.world.shares import add, put, remove
+from tests.support.world.items.resources import created, metadata, path, secrets, v4, v5
+from tests.support.world.items.shares import add, put, remove
+from tests.support.world.keys import message
 
 OWNER = PermissionType.OWNER
 RESOURCES, FOLDERS = "/resources.json", "/folders.json"

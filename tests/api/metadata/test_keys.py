@@ -11,10 +11,9 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.items.metadata.key_edits import NOT_SAVED
 from chalicelib.services.items.metadata.metadata_keys import MISSING
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
-from tests.support.world import folders, make
-from tests.support.world.keys import KEYS as PEOPLE
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world import make
+from tests.support.world.items import folders
+from tests.support.world.items.metadata import (
     KEYS,
     SharedKey,
     allow_v5,
@@ -28,7 +27,9 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import PGP, created, path, v4
+from tests.support.world.items.resources import PGP, created, path, v4
+from tests.support.world.keys import KEYS as PEOPLE
+from tests.support.world.keys import message
 
 SHOWN = {"id", "fingerprint", "armored_key", "created", "modified", "created_by", "modified_by"}
 COPY = {

@@ -14,9 +14,8 @@ from pathlib import Path
 import pysequoia
 import pytest
 
-from tests.support.world import folders
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world.items import folders
+from tests.support.world.items.metadata import (
     PRIVATES,
     allow_v5,
     copy_for,
@@ -28,8 +27,9 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import created, path
-from tests.support.world.shares import add, put
+from tests.support.world.items.resources import created, path
+from tests.support.world.items.shares import add, put
+from tests.support.world.keys import message
 
 ROTATE = "/metadata/rotate-key/{}.json"
 SESSION_KEYS = "/metadata/session-keys.json"

@@ -7,8 +7,7 @@ import pytest
 from chalicelib.bodies.items.metadata import EMPTY
 from chalicelib.domain.ids import new_id
 from tests.support.world import make
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     PRIVATES,
     content,
     copy_for,
@@ -17,7 +16,8 @@ from tests.support.world.metadata import (
     pair,
     shared,
 )
-from tests.support.world.resources import PGP
+from tests.support.world.items.resources import PGP
+from tests.support.world.keys import message
 
 ALIAS = "/metadata/keys/private.json"
 NONE = "00000000-0000-4000-8000-000000000000"

@@ -6,9 +6,8 @@ import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY
 from chalicelib.domain.ids import new_id
-from tests.support.world import folders
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world.items import folders
+from tests.support.world.items.metadata import (
     allow_v5,
     described,
     expire,
@@ -16,7 +15,8 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import created, path, v4, v5
+from tests.support.world.items.resources import created, path, v4, v5
+from tests.support.world.keys import message
 
 PATH = "/metadata/rotate-key/resources.json"
 FOLDERS = "/metadata/rotate-key/folders.json"

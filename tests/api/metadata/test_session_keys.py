@@ -14,9 +14,7 @@ from chalicelib.domain.ids import named_id, new_id
 from chalicelib.tables.items.session_keys import LONGEST_PART, SessionKey
 from tests.crypto import forge
 from tests.support.wire.client import Response
-from tests.support.world.keys import message
-from tests.support.world.make import Somebody
-from tests.support.world.session_keys import (
+from tests.support.world.items.session_keys import (
     ALL,
     add,
     added,
@@ -27,6 +25,8 @@ from tests.support.world.session_keys import (
     remove,
     update,
 )
+from tests.support.world.keys import message
+from tests.support.world.make import Somebody
 
 NOON = "2026-11-21T12:00:00+00:00"
 EMPTY = "The request data can not be empty."

@@ -7,7 +7,7 @@ import pytest
 from chalicelib.bodies.items.metadata import EMPTY, INVALID_SETTINGS
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     TYPES,
@@ -16,7 +16,7 @@ from tests.support.world.metadata import (
     expire,
     shared,
 )
-from tests.support.world.resources import PGP
+from tests.support.world.items.resources import PGP
 
 ZERO = PERSONAL | {"zero_knowledge_key_share": True}
 KINDS = ("resources", "folders", "tags", "comments")

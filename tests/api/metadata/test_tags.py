@@ -11,8 +11,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
 from tests.support.wire.client import Response
 from tests.support.world import make
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     SharedKey,
@@ -21,8 +20,8 @@ from tests.support.world.metadata import (
     opened,
     shared,
 )
-from tests.support.world.resources import metadata, path
-from tests.support.world.tags import (
+from tests.support.world.items.resources import metadata, path
+from tests.support.world.items.tags import (
     allow_v5_tags,
     common,
     index,
@@ -33,6 +32,7 @@ from tests.support.world.tags import (
     tag,
     tagged,
 )
+from tests.support.world.keys import message
 
 READ, UPDATE, OWNER = PermissionType
 INVALID = "Could not validate request data."

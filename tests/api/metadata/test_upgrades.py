@@ -6,9 +6,9 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items import resource_types
-from tests.support.world import folders, make
-from tests.support.world.keys import message
-from tests.support.world.metadata import (
+from tests.support.world import make
+from tests.support.world.items import folders
+from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     allow_v5,
@@ -18,7 +18,8 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import created, metadata, path, v4, v5
+from tests.support.world.items.resources import created, metadata, path, v4, v5
+from tests.support.world.keys import message
 
 PATH = "/metadata/upgrade/resources.json"
 FOLDERS = "/metadata/upgrade/folders.json"

@@ -17,9 +17,9 @@ from tests.support.faults.hooks import Recorder
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import make
+from tests.support.world.items.resources import secret_of, stored
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
-from tests.support.world.resources import secret_of, stored
 
 READ, UPDATE, OWNER = PermissionType
 

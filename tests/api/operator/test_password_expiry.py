@@ -11,8 +11,8 @@ from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import people
-from tests.support.world.expiry import PATH, SETTINGS, turned_on
-from tests.support.world.resources import actions
+from tests.support.world.items.expiry import PATH, SETTINGS, turned_on
+from tests.support.world.items.resources import actions
 
 OFF = {
     "automatic_expiry": False,

@@ -9,8 +9,8 @@ import pytest
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import people
+from tests.support.world.items.resources import v4
 from tests.support.world.policies import MASKS, password_policies
-from tests.support.world.resources import v4
 
 PASSWORDS = "/password-policies/settings.json"
 PASSPHRASES = "/user-passphrase-policies/settings.json"

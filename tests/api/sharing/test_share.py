@@ -14,8 +14,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Response
 from tests.support.world import make, people
-from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import (
+from tests.support.world.items.resources import (
     INVALID,
     MISSING,
     PGP,
@@ -28,7 +27,8 @@ from tests.support.world.resources import (
     secrets,
     stored,
 )
-from tests.support.world.shares import add, change, put, remove, share, simulate
+from tests.support.world.items.shares import add, change, put, remove, share, simulate
+from tests.support.world.make import Somebody, Team
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to share this resource."

@@ -9,8 +9,9 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.model.invariants import check_invariants
-from tests.support.world import folders, groups, make, resources, shares
-from tests.support.world.folders import (
+from tests.support.world import groups, make
+from tests.support.world.items import folders, resources, shares
+from tests.support.world.items.folders import (
     INVALID,
     MISSING,
     folder,

@@ -14,7 +14,7 @@ from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
 from tests.support.world import people, second_factors
 from tests.support.world.make import Somebody
-from tests.support.world.posted import Posted, posted
+from tests.support.world.operator.posted import Posted, posted
 from tests.support.world.second_factors import COOKIE, SETUP, VERIFY, App
 
 SECRET = base64.b32encode(b"sixteen bytes and more").decode().rstrip("=")

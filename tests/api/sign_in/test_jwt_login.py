@@ -17,9 +17,10 @@ from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
-from tests.support.world import make, posted
+from tests.support.world import make
 from tests.support.world.keys import KEYS, challenge, open_sealed
 from tests.support.world.make import Somebody
+from tests.support.world.operator import posted
 
 SERVER = KEYS["server_curve"]
 LOGIN = "/auth/jwt/login.json"

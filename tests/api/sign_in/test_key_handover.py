@@ -12,8 +12,7 @@ from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from tests.support.wire.client import Client
 from tests.support.world import people
-from tests.support.world.keys import KEYS, open_sealed
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     SharedKey,
@@ -23,6 +22,7 @@ from tests.support.world.metadata import (
     pair,
     shared,
 )
+from tests.support.world.keys import KEYS, open_sealed
 
 DAVE = KEYS["dave"]
 

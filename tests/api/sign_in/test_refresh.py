@@ -18,8 +18,9 @@ from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
-from tests.support.world import people, posted
+from tests.support.world import people
 from tests.support.world.make import Somebody
+from tests.support.world.operator import posted
 
 REFRESH_PATH = "/auth/jwt/refresh.json"
 LOGOUT = "/auth/jwt/logout.json"

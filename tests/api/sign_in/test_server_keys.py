@@ -20,11 +20,12 @@ from tests.conftest import Time
 from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
-from tests.support.world import make, metadata, people, second_factors
+from tests.support.world import make, people, second_factors
+from tests.support.world.items import metadata
+from tests.support.world.items.metadata import SharedKey
 from tests.support.world.keys import KEYS, challenge, fingerprint, message, open_sealed
 from tests.support.world.make import Somebody
-from tests.support.world.metadata import SharedKey
-from tests.support.world.server_keys import (
+from tests.support.world.operator.server_keys import (
     NEXT,
     RETIRE,
     STAGES,

@@ -27,7 +27,15 @@ from tests.support.wire.client import Client, Response
 from tests.support.world import make
 from tests.support.world.keys import KEYS
 from tests.support.world.make import Somebody
-from tests.support.world.rotation import NEXT, RETIRE, SIGN, own_place, pool, take, without_names
+from tests.support.world.operator.rotation import (
+    NEXT,
+    RETIRE,
+    SIGN,
+    own_place,
+    pool,
+    take,
+    without_names,
+)
 
 ME = "/users/me.json"
 SERVER = KEYS["server_curve"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain.operator.notices import KINDS, SWITCHES
-from tests.support.world import people, posted, resources
+from tests.support.world import people
+from tests.support.world.items import resources
+from tests.support.world.operator import posted
 
 PATH = "/settings/emails/notifications.json"
 

@@ -19,8 +19,8 @@ from tests.conftest import Time
 from tests.support.faults.hooks import Failing, Killed, Recorder, kill_points, throttled
 from tests.support.storage import Storage
 from tests.support.world import make
+from tests.support.world.items.resources import actions, take
 from tests.support.world.make import Somebody
-from tests.support.world.resources import actions, take
 
 READ = PermissionType.READ
 

@@ -18,9 +18,9 @@ from tests.support.races.at_once import Ask
 from tests.support.wire.client import Client
 from tests.support.world import groups, make, people
 from tests.support.world.departures import causes, delete, held_by, holders_of, owner
+from tests.support.world.items.resources import actions, path, secrets, stored
+from tests.support.world.items.shares import add, change, remove, share
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import actions, path, secrets, stored
-from tests.support.world.shares import add, change, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

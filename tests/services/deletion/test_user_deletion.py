@@ -22,10 +22,10 @@ from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import groups, make, people
 from tests.support.world.departures import causes, delete, held_by, holders_of, manager, owner
+from tests.support.world.items.resources import actions, create, created, path, secrets, stored
+from tests.support.world.items.shares import add, remove, share
 from tests.support.world.keys import KEYS
 from tests.support.world.make import Somebody
-from tests.support.world.resources import actions, create, created, path, secrets, stored
-from tests.support.world.shares import add, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 MANY, ENOUGH = 150, 105

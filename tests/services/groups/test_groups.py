@@ -16,7 +16,7 @@ from tests.support.faults.hooks import Around, Killed, Killing, Once
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Client, Response
-from tests.support.world import groups, make, people, shares
+from tests.support.world import groups, make, people
 from tests.support.world.groups import (
     add,
     at,
@@ -28,8 +28,9 @@ from tests.support.world.groups import (
     secret,
     shared,
 )
+from tests.support.world.items import shares
+from tests.support.world.items.resources import PGP, actions, secret_of, secrets, secrets_of
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import PGP, actions, secret_of, secrets, secrets_of
 
 READ, UPDATE, OWNER = PermissionType
 DENIED = "You are not authorized to access that location."

@@ -25,10 +25,11 @@ from tests.support.model.invariants import check_invariants
 from tests.support.races.scheduler import Race, races
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
-from tests.support.world import comments, make, people, resources
-from tests.support.world.comments import commented, content_of, listed
+from tests.support.world import make, people
+from tests.support.world.items import comments, resources
+from tests.support.world.items.comments import commented, content_of, listed
+from tests.support.world.items.resources import leave, take
 from tests.support.world.make import Somebody
-from tests.support.world.resources import leave, take
 
 READ, UPDATE, OWNER = PermissionType
 Ask = Callable[[], Response]

@@ -23,8 +23,8 @@ from tests.support.model.invariants import check_invariants
 from tests.support.races.scheduler import Race, races
 from tests.support.wire.client import Response
 from tests.support.world import make, people
+from tests.support.world.items.resources import MISSING, leave, path, secret_of, secrets, take
 from tests.support.world.make import Somebody
-from tests.support.world.resources import MISSING, leave, path, secret_of, secrets, take
 
 READ, UPDATE, OWNER = PermissionType
 NO_FAVORITE = "The favorite does not exist."

@@ -18,9 +18,10 @@ from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
-from tests.support.world import folders, make
+from tests.support.world import make
+from tests.support.world.items import folders
+from tests.support.world.items.resources import stored
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import stored
 
 READ, UPDATE, OWNER = PermissionType
 PEOPLE = more(fewer(3, 50), 50)

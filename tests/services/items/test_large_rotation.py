@@ -17,8 +17,7 @@ from tests.support.faults.hooks import Killed, Killing, Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
 from tests.support.world import make
-from tests.support.world.make import Somebody
-from tests.support.world.metadata import (
+from tests.support.world.items.metadata import (
     SharedKey,
     allow_v5,
     described,
@@ -27,7 +26,8 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import created, path, stored
+from tests.support.world.items.resources import created, path, stored
+from tests.support.world.make import Somebody
 
 ROTATE = "/metadata/rotate-key/resources.json"
 COUNT = more(fewer(60, 400), 5_000)

@@ -30,8 +30,7 @@ from tests.support.model.invariants import check_invariants
 from tests.support.races.scheduler import Race, races
 from tests.support.wire.client import Client, Response
 from tests.support.world import make, people
-from tests.support.world.make import Somebody
-from tests.support.world.resources import (
+from tests.support.world.items.resources import (
     MISSING,
     PGP,
     actions,
@@ -51,6 +50,7 @@ from tests.support.world.resources import (
     take,
     v4,
 )
+from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
 KEY = {"headers": {"idempotency-key": "8f1a"}}

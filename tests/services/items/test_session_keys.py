@@ -32,8 +32,8 @@ from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import make, people
 from tests.support.world.departures import delete as delete_user
+from tests.support.world.items.session_keys import add, added, listed, of_length, remove, update
 from tests.support.world.make import Somebody
-from tests.support.world.session_keys import add, added, listed, of_length, remove, update
 
 Ask = Callable[[], Response]
 SHORT, LONG, LONGER = 2_000, 400_000, 1_500_000

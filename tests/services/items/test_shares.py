@@ -25,8 +25,7 @@ from tests.support.faults.large_operations import begun_and_ended, held, left_be
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make, people
-from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import (
+from tests.support.world.items.resources import (
     MISSING,
     path,
     rules,
@@ -35,7 +34,8 @@ from tests.support.world.resources import (
     secrets_of,
     stored,
 )
-from tests.support.world.shares import add, change, remove, share
+from tests.support.world.items.shares import add, change, remove, share
+from tests.support.world.make import Somebody, Team
 
 READ, UPDATE, OWNER = PermissionType
 MANY = 120

@@ -24,7 +24,7 @@ from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.items import among, key_of
 from chalicelib.tables.users.users import User
 from tests.support.model.invariants import check_invariants
-from tests.support.world.trees import Grove, grown, kind_of
+from tests.support.world.items.trees import Grove, grown, kind_of
 
 VECTORS = json.loads((Path(__file__).parents[2] / "domain" / "tree_vectors.json").read_text())
 

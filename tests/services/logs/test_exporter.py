@@ -33,7 +33,7 @@ from tests.support.leaks import watch
 from tests.support.storage import Storage
 from tests.support.world import groups, make
 from tests.support.world.make import Somebody
-from tests.support.world.releases import beside, newer, older, rewrite_all
+from tests.support.world.operator.releases import beside, newer, older, rewrite_all
 
 BUCKET = "test-exports"
 [EXPORTER] = (worker for worker in WORKERS if worker.name == "exporter")

@@ -18,7 +18,7 @@ from tests.support.races.scheduler import races
 from tests.support.wire.client import Client
 from tests.support.world import make, people
 from tests.support.world.keys import KEYS
-from tests.support.world.operators import (
+from tests.support.world.operator.operators import (
     CONTEXT,
     MAX,
     MAX_AGAIN,
@@ -29,7 +29,7 @@ from tests.support.world.operators import (
     Person,
     an_sts,
 )
-from tests.support.world.posted import posted
+from tests.support.world.operator.posted import posted
 
 [FOUNDER] = (worker for worker in WORKERS if worker.name == "founder")
 EDITH = {

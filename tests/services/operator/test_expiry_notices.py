@@ -10,9 +10,9 @@ from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points
 from tests.support.races.scheduler import races
 from tests.support.world import make, people
-from tests.support.world.expiry import marked, turned_on
-from tests.support.world.posted import posted, told
-from tests.support.world.resources import path
+from tests.support.world.items.expiry import marked, turned_on
+from tests.support.world.items.resources import path
+from tests.support.world.operator.posted import posted, told
 
 READ, UPDATE, OWNER = PermissionType
 TODAY = ("2026-11-21T00:00:00Z", "2026-11-21T18:00:00Z", "2026-11-21T23:59:59Z")

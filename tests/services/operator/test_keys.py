@@ -17,7 +17,7 @@ from chalicelib.settings import settings
 from chalicelib.workers import founder
 from tests.support.environment import ENGINE
 from tests.support.faults.rights import rights_of_group
-from tests.support.world.secret_names import refusing_a_second_value
+from tests.support.world.operator.secret_names import refusing_a_second_value
 
 NAME = "keyhaven/test/secret"
 

@@ -24,7 +24,7 @@ from tests.support.faults.rights import rights_of_group
 from tests.support.faults.watch import worn
 from tests.support.wire.client import Client
 from tests.support.world import make, people
-from tests.support.world.letters import answer_lost, refusing, ses_of_tests, unreachable
+from tests.support.world.operator.letters import answer_lost, refusing, ses_of_tests, unreachable
 
 [MAILER] = (worker for worker in WORKERS if worker.name == "mailer")
 

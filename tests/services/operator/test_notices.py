@@ -16,7 +16,7 @@ from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, kill_points
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import groups, make, people
-from tests.support.world.posted import posted, told
+from tests.support.world.operator.posted import posted, told
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
 

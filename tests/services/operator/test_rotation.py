@@ -27,7 +27,7 @@ from tests.support.faults.hooks import Killed, Killing, Recorder, kill_points
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.rights import rights_of_group
 from tests.support.storage import Storage
-from tests.support.world.rotation import (
+from tests.support.world.operator.rotation import (
     NEXT,
     RETIRE,
     SIGN,
@@ -41,7 +41,7 @@ from tests.support.world.rotation import (
     take,
     without_names,
 )
-from tests.support.world.secret_names import refusing_a_second_value
+from tests.support.world.operator.secret_names import refusing_a_second_value
 
 NAME = "keyhaven/test/signing"
 Digest = Callable[[], str]

@@ -41,11 +41,12 @@ from tests.support.proving import fewer
 from tests.support.races.at_once import most_orders
 from tests.support.storage import Storage
 from tests.support.wire.client import Client
-from tests.support.world import make, metadata, people, second_factors
+from tests.support.world import make, people, second_factors
+from tests.support.world.items import metadata
 from tests.support.world.keys import challenge, open_sealed
 from tests.support.world.make import Somebody
-from tests.support.world.secret_names import refusing_a_second_value
-from tests.support.world.server_keys import (
+from tests.support.world.operator.secret_names import refusing_a_second_value
+from tests.support.world.operator.server_keys import (
     NEXT,
     REMOVE,
     RETIRE,

@@ -16,7 +16,8 @@ from tests.support.model.invariants import check_invariants
 from tests.support.races.scheduler import races
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
-from tests.support.world import make, people, posted
+from tests.support.world import make, people
+from tests.support.world.operator import posted
 from tests.support.world.people import change, invitation, let_in, register
 
 LINK = "https://keyhaven.test/x"

@@ -13,11 +13,12 @@ from chalicelib.tables.items.resources import Resource
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, marking, removing, renaming
 from tests.support.wire.client import Client
-from tests.support.world import departures, expiry, folders, groups, make
-from tests.support.world.folders import taking
+from tests.support.world import departures, groups, make
+from tests.support.world.items import expiry, folders
+from tests.support.world.items.folders import taking
+from tests.support.world.items.resources import PGP, path
+from tests.support.world.items.shares import add, remove, share
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import PGP, path
-from tests.support.world.shares import add, remove, share
 
 READ, UPDATE, OWNER = PermissionType
 SOME, MANY = 55, 101

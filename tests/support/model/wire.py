@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.support.model.tenant import OK, GroupChange, Holder, Item, Person, Team
-from tests.support.world import groups, people, resources
+from tests.support.world import groups, people
+from tests.support.world.items import resources
 from tests.support.world.make import Somebody
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from tests.support.races.at_once import Ask
 from tests.support.world import departures, groups
-from tests.support.world.comments import comment
+from tests.support.world.items.comments import comment
+from tests.support.world.items.resources import path, secrets
+from tests.support.world.items.shares import share
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import path, secrets
-from tests.support.world.shares import share
 
 
 def sharing(

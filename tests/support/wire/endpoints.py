@@ -14,7 +14,8 @@ from chalicelib.web.access import CSRF_COOKIE, SAFE_METHODS
 from chalicelib.web.route import Route
 from infra.endpoints import every_endpoint
 from tests.support.wire.client import Client, Response
-from tests.support.world import expiry, make, mobile, scim
+from tests.support.world import make, mobile, scim
+from tests.support.world.items import expiry
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 

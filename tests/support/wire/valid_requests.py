@@ -27,29 +27,23 @@ from tests.support.storage import Storage
 from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
-from tests.support.world import (
+from tests.support.world import groups, make, mobile, people, rbacs, scim, second_factors
+from tests.support.world.items import (
     expiry,
     folders,
-    groups,
-    make,
     metadata,
-    mobile,
-    people,
-    rbacs,
     resources,
-    scim,
-    second_factors,
     session_keys,
     shares,
     tags,
 )
-from tests.support.world.comments import commented
+from tests.support.world.items.comments import commented
+from tests.support.world.items.resources import secrets, v4
 from tests.support.world.keys import KEYS, challenge, message
 from tests.support.world.make import Somebody, Team
 from tests.support.world.people import Invited
 from tests.support.world.pictures import PNG, form
 from tests.support.world.policies import password_policies
-from tests.support.world.resources import secrets, v4
 
 TOTP = resource_types.V5_TOTP_STANDALONE.id
 

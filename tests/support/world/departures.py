@@ -7,8 +7,8 @@ from typing import Any
 from chalicelib.tables.items.holdings import Holding
 from tests.support.wire.client import Response
 from tests.support.world.groups import membership
+from tests.support.world.items.resources import stored
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import stored
 
 TRANSFER_REFUSED = "The transfer is not authorized"
 NO_PERMISSION = "The permissions identifiers must be valid UUID."

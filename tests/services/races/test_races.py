@@ -12,9 +12,9 @@ import pytest
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.asks import commenting, deleting, marking, renaming, sharing, updating
 from tests.support.world import make
+from tests.support.world.items.resources import create, v4
+from tests.support.world.items.shares import add, change, remove
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import create, v4
-from tests.support.world.shares import add, change, remove
 
 READ, UPDATE, OWNER = PermissionType
 

@@ -9,10 +9,8 @@ import pytest
 from tests.support.races.at_once import Ask, statuses_of
 from tests.support.wire.client import Client
 from tests.support.world import people
-from tests.support.world.folders import path as folder_path
-from tests.support.world.keys import KEYS as PEOPLE
-from tests.support.world.make import Somebody
-from tests.support.world.metadata import (
+from tests.support.world.items.folders import path as folder_path
+from tests.support.world.items.metadata import (
     KEYS,
     KEYS_SETTINGS,
     PERSONAL,
@@ -30,8 +28,10 @@ from tests.support.world.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.resources import V5_DEFAULT, created, path, secrets, v4
-from tests.support.world.shares import add, put
+from tests.support.world.items.resources import V5_DEFAULT, created, path, secrets, v4
+from tests.support.world.items.shares import add, put
+from tests.support.world.keys import KEYS as PEOPLE
+from tests.support.world.make import Somebody
 
 ROTATE = "/metadata/rotate-key/resources.json"
 UPGRADE = "/metadata/upgrade/resources.json"

@@ -15,7 +15,7 @@ from chalicelib.tables.items.group_items import GroupItem
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
 from tests.support.wire.client import Response
-from tests.support.world import resources
+from tests.support.world.items import resources
 from tests.support.world.make import Somebody, Team
 
 INVALID = "Could not validate folder data."

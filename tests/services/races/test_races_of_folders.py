@@ -13,10 +13,11 @@ import pytest
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, removing, sharing
-from tests.support.world import folders, groups, make
-from tests.support.world.folders import folder, move, path, resource, taking
+from tests.support.world import groups, make
+from tests.support.world.items import folders
+from tests.support.world.items.folders import folder, move, path, resource, taking
+from tests.support.world.items.shares import add, remove
 from tests.support.world.make import Somebody, Team
-from tests.support.world.shares import add, remove
 
 READ, UPDATE, OWNER = PermissionType
 

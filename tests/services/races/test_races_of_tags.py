@@ -11,11 +11,11 @@ from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.items.tags import SET, Tag
 from tests.support.faults.hooks import Around
 from tests.support.races.at_once import Ask
-from tests.support.world import groups, make, shares
-from tests.support.world.make import Somebody
-from tests.support.world.metadata import SharedKey, described, expire, expiry, shared
-from tests.support.world.resources import path
-from tests.support.world.tags import (
+from tests.support.world import groups, make
+from tests.support.world.items import shares
+from tests.support.world.items.metadata import SharedKey, described, expire, expiry, shared
+from tests.support.world.items.resources import path
+from tests.support.world.items.tags import (
     allow_v5_tags,
     common,
     index,
@@ -26,6 +26,7 @@ from tests.support.world.tags import (
     tag,
     tagged,
 )
+from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
 

@@ -21,8 +21,8 @@ from uuid import uuid4
 
 import requests
 
-from tests.cloud.remote import PATIENCE, Remote
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.remote import PATIENCE, Remote
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.wire.client import Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.wire.handshake import VERIFY

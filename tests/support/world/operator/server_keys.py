@@ -32,10 +32,11 @@ from chalicelib.tables.settings import DIRECTORY_SYNC, MAIL_RELAY, Setting
 from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.storage import Storage
-from tests.support.world import metadata, second_factors
+from tests.support.world import second_factors
+from tests.support.world.items import metadata
+from tests.support.world.items.metadata import SharedKey
 from tests.support.world.keys import challenge
 from tests.support.world.make import Somebody
-from tests.support.world.metadata import SharedKey
 from tests.support.world.second_factors import App
 
 NEXT, USE, RETIRE, REMOVE = Step

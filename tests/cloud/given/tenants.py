@@ -9,7 +9,7 @@ from typing import Any
 from infra.local_cloud.process import LocalCloud
 from infra.template.elements import Json
 from infra.template.functions import ALIAS
-from tests.cloud.stacks import Cell, Stack
+from tests.cloud.given.stacks import Cell, Stack
 from tests.support.wire.served import Served, set_up
 from tests.support.world.keys import KEYS, Key
 

@@ -14,7 +14,7 @@ import requests
 
 from chalicelib.domain.actor import Access
 from chalicelib.web.route import Route
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR, is_protected
 from tests.support.wire.handshake import VERIFY

@@ -35,7 +35,7 @@ from tests.support.races.scheduler import Died, Outcome, Race, by_chance, pause_
 from tests.support.storage import Storage
 from tests.support.wire.client import Client
 from tests.support.world import directories, make, people, scim
-from tests.support.world.posted import posted
+from tests.support.world.operator.posted import posted
 
 ADD, RENAME, REMOVE = ACTS = ("add", "rename", "remove")
 SAMPLED = fewer(2, 60)

@@ -23,11 +23,11 @@ from tests.support.wire.asks import (
 from tests.support.wire.client import Client, Response
 from tests.support.world import departures, groups, make, people
 from tests.support.world.groups import demote, promote, secret
+from tests.support.world.items.resources import create
+from tests.support.world.items.shares import add, remove
 from tests.support.world.keys import KEYS, message
 from tests.support.world.make import Somebody
 from tests.support.world.people import Invited
-from tests.support.world.resources import create
-from tests.support.world.shares import add, remove
 
 READ, UPDATE, OWNER = PermissionType
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.wire.client import Response
+from tests.support.world.items.resources import stored
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import stored
 
 
 def add(holder: Somebody | Team, type_: PermissionType = PermissionType.READ) -> dict[str, Any]:

@@ -14,11 +14,11 @@ from chalicelib.crypto import private_keys
 from chalicelib.crypto.server_keys import ServerKeys
 from tests.support.environment import BASE_URL
 from tests.support.wire.client import Response
+from tests.support.world.items.resources import PGP, V5_DEFAULT
 from tests.support.world.keys import fingerprint, message, open_sealed
 from tests.support.world.make import Somebody
-from tests.support.world.resources import PGP, V5_DEFAULT
 
-_FOLDER = Path(__file__).parents[2] / "fixtures" / "keys"
+_FOLDER = Path(__file__).parents[3] / "fixtures" / "keys"
 KEYS = "/metadata/keys.json"
 PRIVATES = "/metadata/keys/privates.json"
 KEYS_SETTINGS = "/metadata/keys/settings.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tests.support.wire.client import Response
+from tests.support.world.items.metadata import SharedKey, allow_v5, described
+from tests.support.world.items.resources import metadata, path
 from tests.support.world.make import Somebody
-from tests.support.world.metadata import SharedKey, allow_v5, described
-from tests.support.world.resources import metadata, path
 
 
 def tag(who: Somebody, resource_id: str, *entries: Any) -> Response:

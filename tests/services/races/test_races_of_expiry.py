@@ -14,10 +14,10 @@ from tests.support.faults.meanwhile import Meanwhile
 from tests.support.storage import Storage
 from tests.support.wire.asks import removing
 from tests.support.world import groups, make
-from tests.support.world.expiry import turned_on
+from tests.support.world.items.expiry import turned_on
+from tests.support.world.items.resources import path, stored
+from tests.support.world.items.shares import remove, share
 from tests.support.world.make import Somebody
-from tests.support.world.resources import path, stored
-from tests.support.world.shares import remove, share
 
 READ, UPDATE, OWNER = PermissionType
 Lose = Callable[[Somebody, Somebody, make.Team, str], Any]

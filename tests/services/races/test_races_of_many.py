@@ -17,9 +17,9 @@ from tests.support.races.at_once import Ask, Statuses, at_once, some_orders
 from tests.support.wire.asks import changing, deleting, removing
 from tests.support.world import groups, make
 from tests.support.world.groups import demote
+from tests.support.world.items.resources import PGP, path
+from tests.support.world.items.shares import add, remove, share
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import PGP, path
-from tests.support.world.shares import add, remove, share
 
 pytestmark = pytest.mark.skipif(
     ENGINE != "embedded" and not PROVING, reason="takes minutes on moto"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.cloud.remote import SignedIn
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.remote import SignedIn
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.world.keys import challenge, open_sealed
 
 

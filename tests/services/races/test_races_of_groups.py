@@ -21,9 +21,9 @@ from tests.support.wire.asks import (
 from tests.support.wire.client import Response
 from tests.support.world import departures, groups, make
 from tests.support.world.groups import demote, promote, secret
+from tests.support.world.items.resources import path
+from tests.support.world.items.shares import add, remove
 from tests.support.world.make import Somebody, Team
-from tests.support.world.resources import path
-from tests.support.world.shares import add, remove
 
 READ, UPDATE, OWNER = PermissionType
 

@@ -16,8 +16,8 @@ from infra.command_line.entry import infra
 from infra.local_cloud.account import LocalAccount
 from infra.local_cloud.process import LocalCloud
 from infra.template.functions import FUNCTIONS
-from tests.cloud.stacks import standing
-from tests.cloud.tenants import CloudTenant
+from tests.cloud.given.stacks import standing
+from tests.cloud.given.tenants import CloudTenant
 from tests.support.commands import with_build
 from tests.support.wire.served import set_up
 from tests.support.world.keys import KEYS

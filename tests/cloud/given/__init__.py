@@ -1,0 +1,1 @@
+"""What tests in the local cloud are given: stacks, tenants, people, traffic."""

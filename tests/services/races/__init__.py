@@ -1,0 +1,1 @@
+"""Two requests at once, in every order of their storage calls."""

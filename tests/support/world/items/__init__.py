@@ -1,0 +1,1 @@
+"""What is shared, in tests: what requests are made of, and what is seen afterwards."""
