@@ -7,6 +7,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from moto.secretsmanager.models import secretsmanager_backends
 from moto.ses.models import ses_backends
 
 from chalicelib.tables.operator.outbox import Mail
+from infra.bundle.bundle import Bundle
 from infra.operate import builds, cells, onboarding
 from infra.operate.account import Account
 from infra.operate.builds import Build
@@ -98,10 +100,16 @@ def made_build(folder, code: bytes) -> Build:
     (folder / "code.zip").write_bytes(code)
     (folder / "layer.zip").write_bytes(b"a layer")
     bundle = builds.built(folder)
-    (folder / "platform.json").write_text(text(platform(bundle)))
-    for name, tier in TIERS.items():
-        (folder / f"tenant-{name}.json").write_text(text(tenant(tier, bundle)))
+    for name, template in _templates(bundle).items():
+        (folder / name).write_text(template)
     return Build(folder, bundle)
+
+
+@cache
+def _templates(bundle: Bundle) -> dict[str, str]:
+    """By their files' names; the same for all tests."""
+    tenants = {f"tenant-{name}.json": text(tenant(tier, bundle)) for name, tier in TIERS.items()}
+    return {"platform.json": text(platform(bundle)), **tenants}
 
 
 @pytest.fixture

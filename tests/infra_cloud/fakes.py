@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
@@ -413,6 +414,7 @@ def _arn(name: str) -> str:
     return f"arn:aws:any:{REGION}:{ACCOUNT}:{name}"
 
 
+@cache
 def _client(service: str) -> Any:
     return boto3.client(service, REGION)
 
