@@ -24,9 +24,9 @@ from chalicelib.services.directory import (
     directory_settings,
     guard,
     known,
-    leftovers,
     runs,
     source,
+    stale_notes,
     troubles,
 )
 from chalicelib.services.directory.doing import acting
@@ -101,7 +101,7 @@ def carry_out(
         raise _told(NOT_FINISHED, error) from None
     outcome = runs.carry_out(actor, found, directory)
     if not outcome.left:
-        leftovers.remove(actor, found, directory)
+        stale_notes.remove(actor, found, directory)
     _log(actor, outcome)
     return outcome if not outcome.left else _unfinished(outcome)
 
