@@ -15,7 +15,7 @@ from infra.template.cell.handlers import of, reviewed
 from infra.template.cell.platform import platform
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
-from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights, is_like
+from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights, is_like, known_actions
 
 BUNDLE = Bundle("c" * 16, "d" * 16)
 PLATFORM = platform(BUNDLE)
@@ -48,13 +48,6 @@ def schema(kind: str) -> dict[str, Any]:
     schemas = files("cfnlint") / "data" / "schemas"
     listed = json.loads((schemas / "providers" / f"{REGION}.json").read_text("utf-8"))
     found = schemas / "resources" / f"{listed[f'AWS::{kind}']}.json"
-    return dict(json.loads(found.read_text("utf-8")))
-
-
-@cache
-def known_actions() -> dict[str, Any]:
-    """Actions of AWS's services, and on what each may be allowed, by cfn-lint too."""
-    found = files("cfnlint") / "data" / "AdditionalSpecs" / "Policies.json"
     return dict(json.loads(found.read_text("utf-8")))
 
 

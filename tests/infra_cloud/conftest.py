@@ -11,6 +11,7 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
+import boto3
 import pytest
 from moto import mock_aws
 from moto.cloudwatch.models import cloudwatch_backends
@@ -30,6 +31,7 @@ from infra.operate.builds import Build
 from infra.operate.onboarding import Administrator
 from infra.operate.registry import Entry
 from infra.operate.steps import carry_out
+from infra.template.cell.deployers import DEPLOYER
 from infra.template.cell.platform import platform
 from infra.template.elements import text
 from infra.template.tables import our_tables
@@ -44,6 +46,7 @@ from tests.infra_cloud.fakes import (
     Topics,
     answering,
 )
+from tests.infra_cloud.rights import Watch, watching
 from tests.infra_cloud.vault import Vault
 from tests.support.wire.client import Client
 from tests.support.world import make
@@ -69,13 +72,18 @@ class Cell:
     vault: Vault
     address: str
     """Where the tenant answers."""
+    watch: Watch
+    """In which role commands are given: that of deployers, unless a test says another."""
     pauses: list[float] = field(default_factory=list)
 
     def client(self, service: str):
-        return self.account.client(service)
+        """For the test itself, which may do everything."""
+        return boto3.client(service, REGION)
 
-    def set_up(self) -> None:
-        carry_out(cells.steps(self.account, self.build, {}), again="")
+    def set_up(self, **given: str) -> None:
+        """What an administrator alone may do."""
+        with self.watch.acting(None):
+            carry_out(cells.steps(self.account, self.build, given), again="")
 
     def entry(self, tenant_id: str = "acme", **further) -> Entry:
         given = {"BaseUrl": self.address, "Dialect": "clients", "SupportAddress": ""}
@@ -85,7 +93,8 @@ class Cell:
         return onboarding.steps(self.account, self.build, entry, ADA)
 
     def onboard(self, tenant_id: str = "acme", **further) -> None:
-        carry_out(self.onboarding(self.entry(tenant_id, **further)), again="")
+        with self.watch.acting(DEPLOYER):
+            carry_out(self.onboarding(self.entry(tenant_id, **further)), again="")
 
     def tables(self) -> list[str]:
         return self.client("dynamodb").list_tables()["TableNames"]
@@ -95,10 +104,10 @@ class Cell:
         return made_build(folder, b"the next code")
 
 
-def made_build(folder, code: bytes) -> Build:
+def made_build(folder, code: bytes, layer: bytes = b"a layer") -> Build:
     folder.mkdir(exist_ok=True)
     (folder / "code.zip").write_bytes(code)
-    (folder / "layer.zip").write_bytes(b"a layer")
+    (folder / "layer.zip").write_bytes(layer)
     bundle = builds.built(folder)
     for name, template in _templates(bundle).items():
         (folder / name).write_text(template)
@@ -149,9 +158,11 @@ def cell(address, tmp_path) -> Iterator[Cell]:
         answering("secretsmanager.StopReplicationToReplica", Promotions()),
     ):
         _forget()
-        account = Account(REGION, pauses.append, NOW.timestamp)
         build = made_build(tmp_path / "build", b"some code")
-        yield Cell(account, build, stacks, functions, topics, vault, address, pauses)
+        watch = Watch(platform(build.bundle), stacks)
+        with watching(watch):
+            account = Account(REGION, pauses.append, NOW.timestamp)
+            yield Cell(account, build, stacks, functions, topics, vault, address, watch, pauses)
         _forget()
     del os.environ["AWS_DEFAULT_REGION"]
 

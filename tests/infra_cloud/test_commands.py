@@ -13,6 +13,8 @@ from infra.command_line.entry import infra
 from infra.command_line.tree import INFRA
 from infra.installed import load
 from infra.operate.registry import ACTIVE, Registry
+from infra.template.cell.ci import CI
+from infra.template.cell.deployers import DEPLOYER
 from infra.template.tables import our_tables
 from tests.support.commands import with_build
 
@@ -30,19 +32,30 @@ ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lo
 
 @pytest.fixture
 def give(cell, monkeypatch, capsys):
-    """Gives a command in the cell's folder; returns what it shows, or says why it ends."""
+    """Gives a command in the cell's folder; returns what it shows, or says why it ends.
+
+    Each is given by who may do the least of those who may give it.
+    """
     monkeypatch.chdir(cell.build.folder.parent)
 
     def given(*words: str) -> str:
         monkeypatch.setattr(sys, "argv", ["infra", *with_build(words)])
         capsys.readouterr()
-        try:
-            infra()
-        except SystemExit as ended:
-            return str(ended.code)
+        with cell.watch.acting(giver(words)):
+            try:
+                infra()
+            except SystemExit as ended:
+                return str(ended.code)
         return capsys.readouterr().out
 
     return given
+
+
+def giver(words) -> str | None:
+    """The role; none where it takes an administrator."""
+    if words[0] == "deploy" and (not words[1:] or words[1].startswith("--")):
+        return None
+    return CI if words[0] in ("plan", "status", "release", "deploy") else DEPLOYER
 
 
 @pytest.fixture
@@ -74,7 +87,7 @@ TRIED = [
     ("release",),
     ("restore", "acme", "--give-up"),
     ("restore", "acme", "--let-go"),
-    ("offboard", "acme", "--export-to", "exports"),
+    ("offboard", "acme", "--export-to", "exports-keyhaven-acme"),
     ("offboard", "acme", "--destroy", "--sure", "acme"),
 ]
 

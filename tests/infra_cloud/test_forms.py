@@ -107,7 +107,7 @@ def test_status_tells_of_readings_that_are_brought_in_order(cell, acme):
     told = {"form": 30, "due": "2026-11-21T08:00:00+00:00", "passes": 1, "after": None}
     value = {READINGS_IN_LOGS: {**told, "found": 4, "rows": 4, "ended": None}}
     row = {"name": {"S": UPGRADE}, "value": {"S": json.dumps(value)}}
-    cell.account.client("dynamodb").put_item(TableName=settings, Item=row)
+    cell.client("dynamodb").put_item(TableName=settings, Item=row)
 
     [line] = upgrades.lines(cell.account, acme)
     assert line == (

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from infra.command_line.entry import infra
-from infra.operate import builds, cells, releasing
+from infra.operate import builds, releasing
 from infra.operate.registry import Registry
 from infra.operate.steps import carry_out
 from tests.infra_cloud.fakes import as_made, verify
@@ -22,7 +22,7 @@ RECORD = f"to be made: token1._domainkey.{DOMAIN} CNAME token1.dkim.amazonses.co
 
 @pytest.fixture
 def platform(cell):
-    carry_out(cells.steps(cell.account, cell.build, CELL), again="")
+    cell.set_up(**CELL)
     return cell
 
 

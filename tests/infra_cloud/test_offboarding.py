@@ -14,7 +14,7 @@ from infra.template.tables import our_tables
 from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 
-BUCKET = "exports"
+BUCKET = "exports-keyhaven-acme"
 OBJECTS = f"keyhaven-acme-{ACCOUNT}"
 
 

@@ -83,7 +83,7 @@ def test_no_archive_is_sent_over_one_that_came_meanwhile(platform, tmp_path):
 
 
 def test_settings_of_a_cell_stay_when_they_are_not_given_again(cell):
-    carry_out(cells.steps(cell.account, cell.build, {"AlarmAddress": "ops@example.com"}), again="")
+    cell.set_up(AlarmAddress="ops@example.com")
     cell.set_up()
 
     assert cell.stacks.stacks["keyhaven"].parameters["AlarmAddress"] == "ops@example.com"
@@ -272,7 +272,7 @@ CELL = {"Domain": "keyhaven.example", "HostedZone": "Z123"}
 
 def named(cell, **further):
     """A tenant with a name of its own, at an address that answers in the tests."""
-    carry_out(cells.steps(cell.account, cell.build, CELL), again="")
+    cell.set_up(**CELL)
     plain = cell.entry()
     own = {"DomainName": "acme.keyhaven.example", **further}
     return replace(plain, parameters={**plain.parameters, **own})

@@ -10,6 +10,7 @@ from infra.command_line.entry import infra
 from infra.operate import holding, releasing, smoke
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
+from infra.template.cell.ci import CI
 from tests.infra_cloud.fakes import REGION, as_made
 from tests.support.commands import with_build
 
@@ -113,6 +114,7 @@ def test_its_prober_asks_inside_and_that_of_others_the_address(private):
 def test_a_release_reaches_it(private, tmp_path):
     build = private.next_build(tmp_path / "next")
     private.functions.asked.clear()
+    private.watch.role = CI
 
     releasing.bring(private.account, build, "acme")
 

@@ -11,6 +11,7 @@ from infra.checks.replacements import refusals
 from infra.operate import cells, releasing
 from infra.operate.registry import ACTIVE, LEAVING, RESERVED, Entry, Registry
 from infra.operate.steps import Failed, carry_out
+from infra.template.cell.ci import CI
 from infra.template.tenant import tenant
 from infra.template.tiers import STANDARD
 
@@ -49,6 +50,7 @@ def test_only_active_tenants_are_released_to():
 
 @pytest.fixture
 def three(cell):
+    """A cell with three tenants, to which CI brings builds."""
     cell.set_up()
     cell.onboard("acme")
     for number in ("own", "blue"):
@@ -56,6 +58,7 @@ def three(cell):
         steps = cell.onboarding(cell.entry(number, is_own=number == "own"))
         for step in (*steps[:5], steps[6]):
             step.do()
+    cell.watch.role = CI
     return cell
 
 

@@ -112,7 +112,7 @@ def test_restored_tables_have_the_settings_of_new_ones(tenant):
 
 def test_tables_are_restored_to_the_second_under_the_tenants_key(tenant):
     asked = []
-    events = tenant.client("dynamodb").meta.events
+    events = tenant.account.client("dynamodb").meta.events
     operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
     events.register(operation, lambda params, **_: asked.append(dict(params)))
 
@@ -283,7 +283,7 @@ def test_a_table_that_came_after_the_moment_is_made_empty(tenant, capsys):
     made_at("keyhaven-acme-1-comments", MOMENT + timedelta(hours=1))
     asked = []
     operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
-    events = tenant.client("dynamodb").meta.events
+    events = tenant.account.client("dynamodb").meta.events
     events.register(operation, lambda params, **_: asked.append(params["SourceTableName"]))
 
     restore(tenant)
@@ -349,7 +349,7 @@ def test_a_moment_before_a_table_can_be_had_back_is_refused(tenant):
 def test_a_restored_table_is_capped_as_a_new_one(tenant):
     asked = []
     operation = "before-parameter-build.dynamodb.RestoreTableToPointInTime"
-    events = tenant.client("dynamodb").meta.events
+    events = tenant.account.client("dynamodb").meta.events
     events.register(operation, lambda params, **_: asked.append(dict(params)))
 
     restore(tenant)

@@ -17,6 +17,7 @@ from tests.infra_cloud.fakes import ACCOUNT, REGION
 
 NAME = "keyhaven-KeyedVault"
 """As the mock calls the vault of a cell."""
+POINT = f"arn:aws:backup:{REGION}:{ACCOUNT}:recovery-point:"
 _PAGE = 7
 
 
@@ -47,7 +48,7 @@ class Vault:
         """A copy of which only is told."""
         owner, region = of_cell.split("/")
         point = {
-            "RecoveryPointArn": arn or f"arn:aws:backup:{REGION}:{ACCOUNT}:{len(self.points)}",
+            "RecoveryPointArn": arn or f"{POINT}{len(self.points)}",
             "ResourceArn": f"arn:aws:dynamodb:{region}:{owner}:table/{table}",
             "ResourceType": "DynamoDB",
             "Status": status,

@@ -6,9 +6,12 @@ hold, and an operator that is not known here is an error and not a guess.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from infra.checks.reading import as_list
@@ -50,6 +53,13 @@ GIVEN = {
     "Domain": "keyhaven.example",
     "Deployers": f"arn:aws:iam::{ACCOUNT}:user/ada,arn:aws:iam::{ACCOUNT}:user/betty",
 }
+
+
+@cache
+def known_actions() -> dict[str, Any]:
+    """Actions of AWS's services, and on what each may be allowed, as cfn-lint brings them along."""
+    found = files("cfnlint") / "data" / "AdditionalSpecs" / "Policies.json"
+    return dict(json.loads(found.read_text("utf-8")))
 
 
 @dataclass(frozen=True)
