@@ -28,6 +28,7 @@ SENT_FROM_ACME = ("deploy", "acme", "--set", "MailIdentity=acme.example", "--set
 FROM_B = ("--mail-sender", "keyhaven@b.example")
 VPCE = "vpce-0a1b2c3d4e5f60718"
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")
+CI_OF = ("--ci-issuer", "token.actions.githubusercontent.com", "--ci-subject")
 
 
 @pytest.fixture
@@ -330,6 +331,10 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("deploy", "--deployers", "ada"), "Deployers cannot be 'ada'. Who runs tenants"),
         (("deploy", "--deployers", "arn:aws:iam::111122223333:role/any"), "no roles."),
         (("deploy", "acme", "--deployers", "111122223333"), "are of a cell"),
+        (("deploy", "--ci-issuer", "ci.example.com"), "go together"),
+        (("deploy", "--ci-issuer", "https://ci", "--ci-subject", "main"), "CiIssuer cannot be"),
+        (("deploy", *CI_OF, "repo:acme/*"), "CiSubject cannot be"),
+        (("deploy", "acme", "--ci-subject", "main"), "are of a cell"),
         (("onboard", "blue", *ADMIN, "--mail-sender", "x"), "MailSender cannot be"),
         (("deploy", "acme", "--set", "VpcEndpoints=vpce-1"), "VpcEndpoints cannot be 'vpce-1'"),
         (("deploy", "acme", "--set", f"VpcEndpoints={VPCE} {VPCE}"), "with commas between them"),
