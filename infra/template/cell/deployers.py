@@ -185,7 +185,7 @@ def _leaving() -> Iterator[Json]:
         plain("s3", f"{EXPORTS_TO}/*"),
     )
     of_buckets = ("GetBucketLocation", "ListBucket", "ListBucketVersions", "DeleteBucket")
-    of_objects = ("GetObject", "DeleteObject", "DeleteObjectVersion")
+    of_objects = ("GetObject", "DeleteObjectVersion")
     yield allow([f"s3:{each}" for each in (*of_buckets, *of_objects)], _BUCKETS)
     removes = ["s3:DeleteBucket", "s3:DeleteObject", "s3:DeleteObjectVersion"]
     yield {**allow(removes, [arn("Code"), sub("${Code.Arn}/*")]), "Effect": "Deny"}
