@@ -33,7 +33,7 @@ from tests.support.world.items.resources import secret_of
 ROOT = Path(__file__).parents[2]
 OUTSIDE = sorted(
     set((ROOT / "chalicelib").rglob("*.py"))
-    - {*(ROOT / "chalicelib/tables").glob("*"), *(ROOT / "chalicelib/storage").glob("*")}
+    - {*(ROOT / "chalicelib/tables").rglob("*"), *(ROOT / "chalicelib/storage").rglob("*")}
     - {ROOT / "chalicelib/services/access/disclosure.py"}
 )
 READ = PermissionType.READ
