@@ -881,6 +881,14 @@ FAULTS_OF_A_CELL = {
         lambda t: properties(t, "CiRole")["ManagedPolicyArns"].append({"Ref": "MayOperate"}),
         "CiRole may do more than bring builds to tenants",
     ),
+    "CI that brings other code": Fault(
+        lambda t: further(t, "MayRelease", "lambda:UpdateFunctionCode", "*"),
+        "CI may lambda:UpdateFunctionCode",
+    ),
+    "CI that removes objects": Fault(
+        lambda t: further(t, "MayRelease", "s3:DeleteObjectVersion", "*"),
+        "CI may s3:DeleteObjectVersion",
+    ),
     "CI that calls founders": Fault(
         lambda t: further(t, "MayRelease", "lambda:InvokeFunction", "*"),
         "CI may call functions that nobody may ask",
