@@ -27,7 +27,7 @@ from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.reports import Outcome, Status
 from chalicelib.settings import settings
 from chalicelib.storage import writing
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.users import people
 from tests.support.faults.hooks import Recorder
 

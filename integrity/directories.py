@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.tables.directory_links import ASKED, EXEMPT, LINKED, Model
+from chalicelib.tables.directory.directory_links import ASKED, EXEMPT, LINKED, Model
 from integrity.stored import Row, Stored, Violation
 
 

@@ -14,11 +14,11 @@ from dataclasses import field
 from datetime import datetime
 from typing import Literal, TypedDict, TypeVar
 
+from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.errors import Refusal
 from chalicelib.domain.ids import ItemId, RoleId, UserId, new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim.provisioned import ProvisionedGroup
 
 T = TypeVar("T")
 

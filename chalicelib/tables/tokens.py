@@ -68,7 +68,7 @@ class Token(Table):
     subject = UnicodeAttribute(null=True)
     """Of a creation: the identifier of what was made."""
     transfer: JSONAttribute = JSONAttribute(null=True)
-    """Of a mobile transfer: the document that it is (`domain/mobile_transfers.py`)."""
+    """Of a mobile transfer: the document that it is (`domain/sign_in/mobile_transfers.py`)."""
 
     def is_live(self, kind: str, now: int) -> bool:
         return self.kind == kind and not self.is_spent and now < self.expires

@@ -11,6 +11,9 @@ from http import HTTPStatus
 from typing import Any
 
 from chalicelib.domain.actor import Access
+from chalicelib.domain.directory.scim import words
+from chalicelib.domain.directory.scim.versions import Versions
+from chalicelib.domain.directory.scim.words import Hindered, Outdated, Taken, Unfit
 from chalicelib.domain.errors import (
     Invalid,
     NotFound,
@@ -19,9 +22,6 @@ from chalicelib.domain.errors import (
     Unauthenticated,
     Unavailable,
 )
-from chalicelib.domain.scim import words
-from chalicelib.domain.scim.versions import Versions
-from chalicelib.domain.scim.words import Hindered, Outdated, Taken, Unfit
 from chalicelib.web import envelope
 from chalicelib.web.envelope import ENVELOPE, Answer, Call, Form, HeaderValue
 from chalicelib.web.reply import Reply

@@ -6,12 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from chalicelib.domain.directory.scim import filters, projections, words
+from chalicelib.domain.directory.scim.filters import Attributes, Filter
+from chalicelib.domain.directory.scim.projections import Shown
+from chalicelib.domain.directory.scim.schemas import MOST_RESULTS, USUAL_RESULTS
+from chalicelib.domain.directory.scim.words import Unfit, folded_names, unfit_value
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim import filters, projections, words
-from chalicelib.domain.scim.filters import Attributes, Filter
-from chalicelib.domain.scim.projections import Shown
-from chalicelib.domain.scim.schemas import MOST_RESULTS, USUAL_RESULTS
-from chalicelib.domain.scim.words import Unfit, folded_names, unfit_value
 
 Parameters = Mapping[str, Sequence[str]]
 MOST_ATTRIBUTES = 100

@@ -9,7 +9,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from infra.commands import options as given
-from infra.operate.exports.auditing import Logs, whole_file
+from infra.operate.records.auditing import Logs, whole_file
 from infra.operate.registry import Registry
 from infra.operate.steps import Failed
 

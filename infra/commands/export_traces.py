@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from infra.commands import options as given
 from infra.operate.account import Account
-from infra.operate.exports import traces
-from infra.operate.exports.collector import Collector, headers_of, require_address
+from infra.operate.records import traces
+from infra.operate.records.collector import Collector, headers_of, require_address
 from infra.operate.registry import Registry
 from infra.operate.steps import Failed
 

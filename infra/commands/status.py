@@ -7,7 +7,7 @@ import argparse
 from infra.commands import options as given
 from infra.operate import mail_identities, server_keys, upgrades
 from infra.operate.account import Account
-from infra.operate.exports import auditing
+from infra.operate.records import auditing
 from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 
 DETAILS = """\

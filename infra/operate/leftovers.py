@@ -15,6 +15,7 @@ from botocore.exceptions import ClientError
 
 from infra.checks.rests import LOG_DAYS
 from infra.operate.account import Account
+from infra.operate.registry import pattern_of_tables
 from infra.operate.steps import Failed
 from infra.template.api import STAGE
 
@@ -55,14 +56,9 @@ def found(account: Account, tenant: str) -> Leftovers:
 
 def tables(account: Account, tenant: str) -> list[tuple[int, str]]:
     """The tables of a tenant, each with its epoch."""
-    ours = re.compile(table_names(tenant))
+    ours = re.compile(pattern_of_tables(tenant))
     names = account.pages("dynamodb", "list_tables", "TableNames")
     return sorted((int(match[1]), name) for name in names if (match := ours.fullmatch(name)))
-
-
-def table_names(tenant: str) -> str:
-    """What names of a tenant's tables look like: an epoch, and which table it is."""
-    return rf"keyhaven-{re.escape(tenant)}-(\d+)-([a-z_]+)"
 
 
 def remove(account: Account, tenant: str, *, with_key: str = "", recoverable: bool = False) -> None:

@@ -7,6 +7,7 @@ the functions back to the old tables. That is a condition of each write, not a l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -56,9 +57,19 @@ class Entry:
     let_go: str = ""
     """After a restore: the day from which the tables of earlier epochs may be removed."""
 
+    @property
+    def table_prefix(self) -> str:
+        """How the names of its tables begin: those of its epoch."""
+        return f"keyhaven-{self.tenant}-{self.epoch}-"
+
     def table(self, name: str) -> str:
         """What a table of its epoch is called in the account."""
-        return f"keyhaven-{self.tenant}-{self.epoch}-{name}"
+        return self.table_prefix + name
+
+
+def pattern_of_tables(tenant: str) -> str:
+    """A regular expression of its tables' names in all epochs: which epoch, and which table."""
+    return rf"keyhaven-{re.escape(tenant)}-(\d+)-([a-z_]+)"
 
 
 class Registry:

@@ -43,6 +43,28 @@ def imports_of(path):
             yield node.module
 
 
+IN_WINGS = ("routes", "views", "bodies", "tables", "domain")
+IN_TWO = {"password_expiry"}
+"""What the organisation wants of it is of its people; its routes mark single items."""
+
+
+def test_a_noun_is_in_the_same_wing_of_each_layer():
+    """Or beside the wings, where several use it."""
+    wings = {}
+    for layer in IN_WINGS:
+        for path in (ROOT / "chalicelib" / layer).glob("*/**/*.py"):
+            if path.stem != "__init__":
+                wing = path.relative_to(ROOT / "chalicelib" / layer).parts[0]
+                wings.setdefault(path.stem, set()).add(wing)
+    assert {noun for noun, found in wings.items() if len(found) > 1} == IN_TWO
+
+
+def test_each_folder_with_modules_is_a_package():
+    """Else whoever walks through packages would pass it by, the catalogue of tables too."""
+    folders = {path.parent for path in MODULES}
+    assert {folder.name for folder in folders if not (folder / "__init__.py").exists()} == set()
+
+
 @pytest.mark.parametrize("library", SOLE)
 def test_a_library_is_known_to_one_layer(library):
     users = {

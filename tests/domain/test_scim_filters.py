@@ -9,10 +9,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from chalicelib.domain.scim import filters, words
-from chalicelib.domain.scim.filters import Kind
-from chalicelib.domain.scim.schemas import USER_ATTRIBUTES
-from chalicelib.domain.scim.words import Unfit
+from chalicelib.domain.directory.scim import filters, words
+from chalicelib.domain.directory.scim.filters import Kind
+from chalicelib.domain.directory.scim.schemas import USER_ATTRIBUTES
+from chalicelib.domain.directory.scim.words import Unfit
 
 ADA = {
     "id": "5d2c1a04-0000-4000-8000-000000000001",

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chalicelib.domain.directory.scim import patches, states, words
+from chalicelib.domain.directory.scim.states import PersonState, TeamState
+from chalicelib.domain.directory.scim.words import Unfit
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.scim import patches, states, words
-from chalicelib.domain.scim.states import PersonState, TeamState
-from chalicelib.domain.scim.words import Unfit
 from tests.support.world import scim
 from tests.support.world.scim import add, remove, replace
 

@@ -13,7 +13,7 @@ from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.logs.readings import Reading
 from chalicelib.views.logs import log_events
 from infra.command_line.entry import infra
-from infra.operate.exports import auditing
+from infra.operate.records import auditing
 from infra.operate.registry import ACTIVE, Registry
 from tests.support.faults.deaths import after_commit
 from tests.support.leaks import watch

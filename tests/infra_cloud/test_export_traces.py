@@ -12,7 +12,7 @@ import pytest
 from chalicelib.domain.operator.audit import SPANS
 from chalicelib.domain.operator.spans import Parent, Trace
 from infra.command_line.entry import infra
-from infra.operate.exports.traces import ENOUGH
+from infra.operate.records.traces import ENOUGH
 from infra.operate.registry import ACTIVE, Registry
 from infra.template.functions import FUNCTIONS
 from tests.infra_cloud.conftest import NOW

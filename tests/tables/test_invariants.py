@@ -17,7 +17,7 @@ from chalicelib.storage.base import every_table
 from chalicelib.storage.changes.operations import Change
 from chalicelib.tables.catalogue import tables
 from chalicelib.tables.claims import Claim
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.items.comments import Comment
 from chalicelib.tables.items.holdings import RESOURCE, Holding
 from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey

@@ -19,8 +19,8 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.bodies.users import users
 from chalicelib.bodies.users.users import ProfileBody
+from chalicelib.domain.directory.scim.states import PersonState, TeamState
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim.states import PersonState, TeamState
 
 INVALID = "Could not validate the SCIM settings."
 DUMMY = f"pb_{'0' * 43}"

@@ -17,7 +17,7 @@ from chalicelib.bodies.rules import (
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.mobile_transfers import STATUSES
+from chalicelib.domain.sign_in.mobile_transfers import STATUSES
 
 INVALID = "The transfer could not be saved."
 EMPTY = "The request data can not be empty."

@@ -8,7 +8,7 @@ from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Forbidden
 from chalicelib.services.directory import exemptions, synchronisation
 from chalicelib.services.directory.reports import Outcome
-from chalicelib.tables.directory_links import DirectoryLink
+from chalicelib.tables.directory.directory_links import DirectoryLink
 from chalicelib.views.directory import directory_sync as views
 from chalicelib.web.endpoint import Endpoints
 from chalicelib.web.reply import Reply

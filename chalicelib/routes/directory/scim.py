@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
+from chalicelib.domain.directory.scim.filters import Compared
+from chalicelib.domain.directory.scim.projections import Shown
+from chalicelib.domain.directory.scim.schemas import GROUP_ATTRIBUTES, USER_ATTRIBUTES
+from chalicelib.domain.directory.scim.versions import Versions
 from chalicelib.domain.errors import Forbidden, NotFound
-from chalicelib.domain.scim.filters import Compared
-from chalicelib.domain.scim.projections import Shown
-from chalicelib.domain.scim.schemas import GROUP_ATTRIBUTES, USER_ATTRIBUTES
-from chalicelib.domain.scim.versions import Versions
 from chalicelib.services.directory import scim_groups, scim_users
 from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.views.directory import scim as views

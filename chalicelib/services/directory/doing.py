@@ -35,7 +35,7 @@ from chalicelib.services.users.people import user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Grant
 from chalicelib.storage.changes.transaction import Besides, Transaction
-from chalicelib.tables.directory_links import LINKED, DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import LINKED, DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.groups.memberships import Membership
 from chalicelib.tables.operator import notices

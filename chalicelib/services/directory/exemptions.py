@@ -10,7 +10,7 @@ from chalicelib.services.directory import directory_settings
 from chalicelib.services.directory.synchronisation import SWITCHED_OFF
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.directory_links import EXEMPT, DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
 

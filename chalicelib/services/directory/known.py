@@ -25,7 +25,7 @@ from chalicelib.tables.claims import (
     USERNAME,
     Claim,
 )
-from chalicelib.tables.directory_links import ASKED, EXEMPT, LINKED, DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import ASKED, EXEMPT, LINKED, DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.groups.memberships import Membership
 from chalicelib.tables.items.group_items import GroupItem

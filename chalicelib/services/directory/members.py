@@ -32,7 +32,7 @@ from chalicelib.services.directory.reports import (
 from chalicelib.services.directory.steps import Ask, Members, Step, Telling, telling
 from chalicelib.services.groups.group_members import MOST_GROUPS, MOST_MEMBERS
 from chalicelib.storage.base import in_chunks
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import Belonging, User
 

@@ -33,7 +33,7 @@ from chalicelib.services.directory.steps import (
     followed,
     telling,
 )
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
 

@@ -13,11 +13,11 @@ from dataclasses import field
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor, Caller
+from chalicelib.domain.directory.scim.words import Hindered
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
-from chalicelib.domain.scim.words import Hindered
 from chalicelib.services.sign_in import sources
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key

@@ -12,7 +12,7 @@ from enum import Enum, StrEnum, auto
 
 from chalicelib.domain import clock
 from chalicelib.domain.light import dataclass
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import Belonging, User
 

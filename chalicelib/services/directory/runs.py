@@ -22,7 +22,7 @@ from chalicelib.services.directory.reports import Action, Outcome, Report, Statu
 from chalicelib.services.directory.steps import Step
 from chalicelib.storage import deciding
 from chalicelib.storage.changes.transaction import OfAnotherForm
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 
 A_TURN = 5.0
 """Seconds without which no further turn is begun."""

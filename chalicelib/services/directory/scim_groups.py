@@ -17,15 +17,15 @@ from chalicelib.bodies.directory.scim import read_team
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Addition, GroupChange, NewGroup, Removal, Transfer
+from chalicelib.domain.directory.scim import patches, states
+from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
+from chalicelib.domain.directory.scim.states import TeamState
+from chalicelib.domain.directory.scim.versions import Versions, version_of
+from chalicelib.domain.directory.scim.words import Hindered, Taken, Unfit, unfit_value
 from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing
 from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.notices import Event
-from chalicelib.domain.scim import patches, states
-from chalicelib.domain.scim.provisioned import ProvisionedGroup
-from chalicelib.domain.scim.states import TeamState
-from chalicelib.domain.scim.versions import Versions, version_of
-from chalicelib.domain.scim.words import Hindered, Taken, Unfit, unfit_value
 from chalicelib.services.deletion import group_deletion
 from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.groups import group_updates, groups

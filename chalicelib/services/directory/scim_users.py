@@ -16,13 +16,13 @@ from chalicelib.bodies.directory.scim import read_names, read_new
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewUser, Provisioned, Transfer, UserChange
+from chalicelib.domain.directory.scim import patches, states
+from chalicelib.domain.directory.scim.states import PersonState
+from chalicelib.domain.directory.scim.versions import Versions, version_of
+from chalicelib.domain.directory.scim.words import Hindered, Taken
 from chalicelib.domain.errors import Blocked, Forbidden, NotFound, Stale
 from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim import patches, states
-from chalicelib.domain.scim.states import PersonState
-from chalicelib.domain.scim.versions import Versions, version_of
-from chalicelib.domain.scim.words import Hindered, Taken
 from chalicelib.services.deletion import user_deletion
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.directory.provisioners import Provisioner

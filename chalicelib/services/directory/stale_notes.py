@@ -10,7 +10,7 @@ from chalicelib.domain.directory.directory import Directory
 from chalicelib.services.directory.known import Known
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.users.users import User
 
 

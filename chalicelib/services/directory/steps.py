@@ -12,7 +12,7 @@ from chalicelib.domain.changes import Addition, NewUser, Removal, UserChange
 from chalicelib.domain.directory.directory import Entry
 from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.reports import Report
-from chalicelib.tables.directory_links import DirectoryLink, Model, digest_of
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model, digest_of
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
 

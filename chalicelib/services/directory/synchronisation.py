@@ -35,7 +35,7 @@ from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
 from chalicelib.services.directory.troubles import Trouble
 from chalicelib.storage import deciding
-from chalicelib.tables.directory_links import Model
+from chalicelib.tables.directory.directory_links import Model
 from chalicelib.tables.users import people
 from chalicelib.tables.users.users import User
 

@@ -36,7 +36,7 @@ from chalicelib.services.directory.steps import (
     telling,
 )
 from chalicelib.storage.base import in_chunks
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
 

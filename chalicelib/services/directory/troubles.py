@@ -17,7 +17,7 @@ from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory import directory_settings
 from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.directory_links import DirectoryLink
+from chalicelib.tables.directory.directory_links import DirectoryLink
 from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import Setting
 

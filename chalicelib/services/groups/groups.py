@@ -12,10 +12,10 @@ from chalicelib.bodies.groups.groups import INVALID, GroupBody, read_creation
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import NewGroup
+from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Stale
 from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.domain.operator import audit
-from chalicelib.domain.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.users.rbacs import GROUPS_ADD
 from chalicelib.services.access import allowances
 from chalicelib.services.groups import group_members, group_notices

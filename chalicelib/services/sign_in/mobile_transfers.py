@@ -23,8 +23,8 @@ from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.errors import Forbidden, NotFound, Unauthenticated
 from chalicelib.domain.ids import TransferId, find_uuid, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.mobile_transfers import COMPLETE, START, MobileTransfer
 from chalicelib.domain.operator import audit
+from chalicelib.domain.sign_in.mobile_transfers import COMPLETE, START, MobileTransfer
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, timestamp_text
 from chalicelib.storage.changes.transaction import Transaction

@@ -13,8 +13,8 @@ from pynamodb.attributes import BooleanAttribute, UnicodeAttribute, UnicodeSetAt
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
+from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.ids import GroupId, UserId
-from chalicelib.domain.scim.provisioned import ProvisionedGroup
 from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed

@@ -15,7 +15,7 @@ from chalicelib.services.directory.reports import (
     SeenUser,
 )
 from chalicelib.storage.base import timestamp_text
-from chalicelib.tables.directory_links import EXEMPT, DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink, Model
 from chalicelib.tables.users.users import Belonging, User
 from chalicelib.views.groups import group_briefs
 from chalicelib.views.groups.groups import NamesJson

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from chalicelib.domain.scim import filters, schemas, words
-from chalicelib.domain.scim.filters import Filter
-from chalicelib.domain.scim.schemas import MOST_RESULTS
+from chalicelib.domain.directory.scim import filters, schemas, words
+from chalicelib.domain.directory.scim.filters import Filter
+from chalicelib.domain.directory.scim.schemas import MOST_RESULTS
 from chalicelib.services.directory import scim_groups, scim_users
 from chalicelib.views.directory.scim_settings import base_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import NotRequired, TypedDict, cast
 
-from chalicelib.domain.mobile_transfers import MobileTransfer
+from chalicelib.domain.sign_in.mobile_transfers import MobileTransfer
 from chalicelib.services.sign_in.mobile_transfers import Begun, Shown
 from chalicelib.tables.tokens import TRANSFER_TOKEN
 from chalicelib.tables.users.users import User

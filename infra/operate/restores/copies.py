@@ -16,8 +16,7 @@ from typing import Any
 
 from infra.operate import builds
 from infra.operate.account import Account
-from infra.operate.leftovers import table_names
-from infra.operate.registry import Entry
+from infra.operate.registry import Entry, pattern_of_tables
 from infra.operate.steps import Failed
 from infra.template.cell.backups import START_HOURS
 from infra.template.elements import Json
@@ -159,7 +158,7 @@ def require_none_under_way(account: Account, tenant: str) -> None:
     if not jobs:
         return
     points = _points(account, _platform_says(account, "VaultName"))
-    table = re.compile(rf"arn:.+:table/{table_names(tenant)}")
+    table = re.compile(rf"arn:.+:table/{pattern_of_tables(tenant)}")
     ours = {each["RecoveryPointArn"] for each in points if table.fullmatch(each["ResourceArn"])}
     if under_way := sorted(j["RestoreJobId"] for j in jobs if j["RecoveryPointArn"] in ours):
         raise Failed(
@@ -171,7 +170,7 @@ def require_none_under_way(account: Account, tenant: str) -> None:
 def _whole(account: Account, vault: str, entry: Entry, wanted: Wanted) -> Iterator[Copy]:
     """Those of the tenant's tables in a cell; of this one, none of an epoch it has not come to."""
     owner, region = (wanted.of_cell or account.cell).split("/")
-    names = table_names(entry.tenant)
+    names = pattern_of_tables(entry.tenant)
     ours = re.compile(rf"arn:[a-z-]+:dynamodb:{region}:{owner}:table/{names}")
     for each in _points(account, vault):
         match = ours.fullmatch(each["ResourceArn"])

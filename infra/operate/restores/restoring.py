@@ -141,7 +141,7 @@ class _Restore:
         if entry.work == self._work:
             return
         newer = replace(entry, epoch=entry.epoch + 1)
-        if any(name.startswith(newer.table("")) for name in self._present()):
+        if any(name.startswith(newer.table_prefix) for name in self._present()):
             raise Failed(
                 f"Tables of epoch {newer.epoch} are there already, and this is not finished: "
                 f"{entry.work or 'an earlier restore'}. Finish it, or remove them first: "
@@ -257,7 +257,7 @@ class _Restore:
 
     def end(self) -> str:
         until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=KEPT_DAYS)
-        old = self._entry.table("")
+        old = self._entry.table_prefix
         is_left = any(name.startswith(old) for name in self._present())
         self._registry.end(
             self._entry.tenant,
@@ -287,7 +287,7 @@ class _Restore:
 
     def _is_switched(self) -> bool:
         prefix = self._stack.outputs()["TablePrefix"]
-        return prefix == self._new.table("")
+        return prefix == self._new.table_prefix
 
     def _present(self) -> set[str]:
         return {name for _, name in leftovers.tables(self._account, self._entry.tenant)}

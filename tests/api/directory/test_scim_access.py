@@ -10,8 +10,8 @@ import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Access
+from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.scim import words
 from chalicelib.web.access import SESSION_COOKIE
 from chalicelib.web.envelope import SECURITY_HEADERS, UNKNOWN_ACTION
 from infra.endpoints import every_scim_route

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.domain.scim import words
 from tests.support.world import make, people, scim
 from tests.support.world.items import shares
 from tests.support.world.make import Team

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.domain import clock
+from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.domain.scim import words
 from chalicelib.domain.users import roles
 from tests.support.world import make, people, scim
 from tests.support.world.scim import add, person, remove, replace

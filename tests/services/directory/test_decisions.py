@@ -22,7 +22,7 @@ from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Report
 from chalicelib.services.directory.steps import Invite, MakeGroup, Members, Step
 from chalicelib.services.users.people.users import new_user
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import Belonging, User
 from tests.support.world.directories import LATER, LONG_AGO, person, team

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from chalicelib.domain.directory.directory import Person, Team
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more

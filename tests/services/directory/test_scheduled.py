@@ -9,7 +9,7 @@ from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.directory import troubles
 from chalicelib.services.directory.troubles import Trouble
 from chalicelib.storage import reading
-from chalicelib.tables.directory_links import ASKED, TOLD, DirectoryLink
+from chalicelib.tables.directory.directory_links import ASKED, TOLD, DirectoryLink
 from chalicelib.tables.settings import DIRECTORY_SYNC, Setting, value_of
 from chalicelib.workers import synchroniser
 from tests.support.company import settings as form

@@ -13,10 +13,10 @@ from typing import Any
 from uuid import uuid4
 
 from chalicelib.domain import clock
+from chalicelib.domain.directory.scim import words as scim_words
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.domain.scim import words as scim_words
 from chalicelib.services.operator import signing_keys
 from chalicelib.services.sign_in import logins
 from tests.support import relays

@@ -13,7 +13,7 @@ from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.storage import reading
 from chalicelib.tables.claims import GROUP, Claim
-from chalicelib.tables.directory_links import DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
 from tests.support.world.make import Somebody

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.scim import words
 from tests.support.wire.client import Client, Response
 from tests.support.world.make import Somebody
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chalicelib.domain.scim.words import Taken
+from chalicelib.domain.directory.scim.words import Taken
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import Claim
 

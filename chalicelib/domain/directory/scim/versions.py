@@ -6,8 +6,8 @@ import json
 from hashlib import sha256
 from typing import Any
 
+from chalicelib.domain.directory.scim.words import Outdated
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim.words import Outdated
 
 _ANY = "*"
 

@@ -12,11 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from chalicelib.domain.folding import folded
-from chalicelib.domain.ids import UserId, find_uuid
-from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim import words
-from chalicelib.domain.scim.words import (
+from chalicelib.domain.directory.scim import words
+from chalicelib.domain.directory.scim.words import (
     LONGEST_NAME,
     Unfit,
     folded_names,
@@ -24,6 +21,9 @@ from chalicelib.domain.scim.words import (
     unchangeable,
     unfit_value,
 )
+from chalicelib.domain.folding import folded
+from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 
 State = TypeVar("State", "PersonState", "TeamState")
 Read = Callable[[str, Any], Any]

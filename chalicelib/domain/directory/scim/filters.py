@@ -16,10 +16,10 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, Protocol
 
+from chalicelib.domain.directory.scim.words import GROUP, USER, Unfit, is_text
 from chalicelib.domain.folding import folded
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.moments import find_exact_moment
-from chalicelib.domain.scim.words import GROUP, USER, Unfit, is_text
 
 LONGEST_FILTER = 2_000
 """Characters."""

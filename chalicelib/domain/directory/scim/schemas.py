@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from chalicelib.domain.scim import words
-from chalicelib.domain.scim.filters import Attributes, Kind
+from chalicelib.domain.directory.scim import words
+from chalicelib.domain.directory.scim.filters import Attributes, Kind
 
 Json = dict[str, Any]
 MOST_RESULTS = 200

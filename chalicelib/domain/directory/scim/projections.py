@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from chalicelib.domain.directory.scim import schemas
+from chalicelib.domain.directory.scim.filters import canonical
+from chalicelib.domain.directory.scim.words import GROUP, USER
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim import schemas
-from chalicelib.domain.scim.filters import canonical
-from chalicelib.domain.scim.words import GROUP, USER
 
 Json = dict[str, Any]
 _PREFIXES = (USER, GROUP)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from chalicelib.domain.directory.scim import filters, words
+from chalicelib.domain.directory.scim.filters import Attributes, Filter, Kind
+from chalicelib.domain.directory.scim.states import PersonState, TeamState, members_in
+from chalicelib.domain.directory.scim.words import Unfit, folded_names, unfit_value
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.scim import filters, words
-from chalicelib.domain.scim.filters import Attributes, Filter, Kind
-from chalicelib.domain.scim.states import PersonState, TeamState, members_in
-from chalicelib.domain.scim.words import Unfit, folded_names, unfit_value
 
 MOST_OPERATIONS = 1_000
 MOST_SEARCHES = 10

@@ -1,0 +1,1 @@
+"""Sign-in without storage: how far a transfer to a phone is."""
