@@ -11,7 +11,6 @@ from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
-import boto3
 import pytest
 from moto import mock_aws
 from moto.cloudwatch.models import cloudwatch_backends
@@ -37,6 +36,7 @@ from infra.template.elements import text
 from infra.template.tables import our_tables
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
+from tests.infra_cloud.clients import client
 from tests.infra_cloud.fakes import (
     ACCOUNT,
     REGION,
@@ -78,7 +78,7 @@ class Cell:
 
     def client(self, service: str):
         """For the test itself, which may do everything."""
-        return boto3.client(service, REGION)
+        return client(service)
 
     def set_up(self, **given: str) -> None:
         """What an administrator alone may do."""
@@ -180,10 +180,10 @@ def filled(cell, store, ada, betty) -> Cell:
 
 
 def fill(cell: Cell, store, epoch: int) -> None:
-    client = cell.client("dynamodb")
+    dynamodb = cell.client("dynamodb")
     for name, table in our_tables().items():
         for row in store.rows(table.stored_as()):
-            client.put_item(TableName=f"keyhaven-acme-{epoch}-{name}", Item=row)
+            dynamodb.put_item(TableName=f"keyhaven-acme-{epoch}-{name}", Item=row)
 
 
 def _forget() -> None:

@@ -18,7 +18,6 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-import boto3
 import botocore.handlers
 from botocore.exceptions import ClientError
 from moto.dynamodb.models import dynamodb_backends
@@ -28,6 +27,7 @@ from moto.ses.models import ses_backends
 from app import app
 from chalicelib.workers import founder
 from infra.template.elements import digest
+from tests.infra_cloud.clients import client
 from tests.support.world.operator.operators import CONTEXT
 
 LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)
@@ -91,6 +91,7 @@ class Stack:
     is_protected: bool = False
     role: str | None = None
     """By which CloudFormation has changed it last."""
+    tags: dict[str, str] = field(default_factory=dict)
 
     def tell(self, name: str, status: str, reason: str = "") -> None:
         self.events.insert(
@@ -141,6 +142,7 @@ class CloudFormation:
             "parameters": parameters,
             "changes": changes,
             "kind": ChangeSetType,
+            "tags": {each["Key"]: each["Value"] for each in given.get("Tags", ())},
             "imported": {
                 each["LogicalResourceId"]: each["ResourceIdentifier"]
                 for each in given.get("ResourcesToImport", ())
@@ -163,6 +165,7 @@ class CloudFormation:
         assert (made["kind"] == "IMPORT") != given.get("RetainExceptOnCreate", False)
         before = deepcopy((stack.template, stack.parameters, stack.physical))
         stack.template, stack.parameters = made["template"], made["parameters"]
+        stack.tags = made["tags"] or stack.tags
         try:
             self._carry_out(stack, made)
         except (Refused, ClientError) as problem:
@@ -205,6 +208,9 @@ class CloudFormation:
             "Outputs": [{"OutputKey": name, "OutputValue": value} for name, value in told.items()],
         }
         return {"Stacks": [described]}
+
+    def tags(self, name: str) -> dict[str, str]:
+        return self.stacks[name].tags if name in self.stacks else {}
 
     def DescribeStackEvents(self, StackName):  # noqa: N802, N803
         return {"StackEvents": self.stacks[StackName].events}
@@ -276,7 +282,7 @@ def _template(given: dict[str, Any]) -> dict[str, Any]:
     if "TemplateBody" in given:
         return json.loads(given["TemplateBody"])
     bucket, key = given["TemplateURL"].split("/", 3)[3].split("/", 1)
-    body = boto3.client("s3", REGION).get_object(Bucket=bucket, Key=key)["Body"].read()
+    body = _client("s3").get_object(Bucket=bucket, Key=key)["Body"].read()
     return json.loads(body)
 
 
@@ -416,7 +422,7 @@ def _arn(name: str) -> str:
 
 @cache
 def _client(service: str) -> Any:
-    return boto3.client(service, REGION)
+    return client(service)
 
 
 def _make_table(properties: dict[str, Any]) -> str:
@@ -464,7 +470,10 @@ def _make_secret(properties: dict[str, Any]) -> str:
 
 
 def _make_key(properties: dict[str, Any]) -> str:
-    made = _client("kms").create_key(Description=properties.get("Description", ""))
+    tags = [
+        {"TagKey": each["Key"], "TagValue": each["Value"]} for each in properties.get("Tags", ())
+    ]
+    made = _client("kms").create_key(Description=properties.get("Description", ""), Tags=tags)
     return made["KeyMetadata"]["KeyId"]
 
 
@@ -519,9 +528,9 @@ def _unmake(stack: Stack, name: str) -> None:
     """Delete what a stack lets go and does not keep."""
     kind, physical = stack.template["Resources"][name]["Type"], stack.physical[name]
     if kind == "AWS::DynamoDB::Table":
-        client = _client("dynamodb")
-        client.update_table(TableName=physical, DeletionProtectionEnabled=False)
-        client.delete_table(TableName=physical)
+        dynamodb = _client("dynamodb")
+        dynamodb.update_table(TableName=physical, DeletionProtectionEnabled=False)
+        dynamodb.delete_table(TableName=physical)
     elif kind == "AWS::S3::Bucket":
         _client("s3").delete_bucket(Bucket=physical)
     elif kind == "AWS::SecretsManager::Secret":

@@ -2,7 +2,7 @@
 
 Each call of a command is recorded, and held against the policies of the platform's template
 before it is answered. Calls of the tests themselves, and of what stands in for AWS, are not:
-their clients lack the patience of a command's (`Account`).
+their clients carry a mark (`clients.py`).
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from botocore.exceptions import ClientError
 
 from infra.template.cell.deployers import DEPLOYER
 from infra.template.cell.tenants_role import ROLE
-from tests.infra_cloud.asked import Asked, asked
+from tests.infra_cloud.authorization import Authorization
+from tests.infra_cloud.clients import is_of_a_test
 from tests.infra_cloud.fakes import CloudFormation
+from tests.infra_cloud.needed import needed
 from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights
 
-PATIENCE = 9
-"""How often a client of a command's tries at most."""
 _NAMED = {
     name: f"arn:aws:any:{REGION}:{ACCOUNT}:keyhaven-{name}"
     for name in (ROLE, "RestoreRole", "AlarmTopic")
@@ -37,9 +37,9 @@ class Watch:
     stacks: CloudFormation
     role: str | None = DEPLOYER
     """In which commands are given; none is an administrator, who may do everything."""
-    refuses: bool = False
-    """Whether a command hears of what it may not do as from AWS; else the test fails."""
-    calls: list[tuple[str, Asked]] = field(default_factory=list)
+    refuses: set[str] = field(default_factory=set)
+    """Actions that a command hears it may not do, as from AWS; with others the test fails."""
+    calls: list[tuple[str, Authorization]] = field(default_factory=list)
     """What was asked for which role."""
 
     @contextmanager
@@ -57,23 +57,23 @@ class Watch:
 
     def hear(self, params: Any, model: Any, context: Any, **_: Any) -> None:
         """Record a call of a command's, and refuse it where its role may not make it."""
-        tries = context["client_config"].retries.get("total_max_attempts")
-        if self.role is None or tries != PATIENCE:
+        if self.role is None or is_of_a_test(context["client_config"]):
             return
-        for each in asked(model, params, self.stacks):
+        for each in needed(model, params, self.stacks):
             self.calls.append((self.role, each))
             if not may(self.template, self.role, each):
-                self._refuse(f"{self.role} may not {each}", model.name)
+                self._refuse(each, model.name)
 
-    def _refuse(self, said: str, operation: str) -> None:
-        if self.refuses:
-            raise ClientError({"Error": {"Code": "AccessDenied", "Message": said}}, operation)
-        raise AssertionError(said)
+    def _refuse(self, each: Authorization, operation: str) -> None:
+        said = f"{self.role} may not {each}"
+        if each.action not in self.refuses:
+            raise AssertionError(said)
+        raise ClientError({"Error": {"Code": "AccessDenied", "Message": said}}, operation)
 
 
-def may(template: dict[str, Any], role: str, each: Asked) -> bool:
+def may(template: dict[str, Any], role: str, each: Authorization) -> bool:
     rights = Rights(template, role, {**OF_THE_CELL, **_NAMED})
-    return rights.allow(each.action, each.on, each.known)
+    return rights.allow(each.action, each.on, dict(each.context))
 
 
 @contextmanager

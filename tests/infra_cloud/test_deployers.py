@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from copy import deepcopy
 
+import boto3
 import pytest
+from botocore.exceptions import ClientError
 
 from infra.checks.reading import as_list
 from infra.operate import builds, cells, releasing
@@ -16,6 +18,7 @@ from infra.template.cell.ci import CI
 from infra.template.cell.deployers import DEPLOYER, OPERATES, RELEASES, RESTORES
 from infra.template.cell.tenants_role import ROLE
 from tests.infra_cloud.conftest import made_build
+from tests.infra_cloud.fakes import REGION
 from tests.infra_cloud.rights import may
 
 
@@ -59,11 +62,15 @@ def test_the_cell_is_changed_by_who_changes_it(tenant):
 
 
 def test_a_cell_of_before_has_no_role_and_its_tenants_are_changed_all_the_same(tenant, tmp_path):
+    """By an administrator: without the role, CloudFormation makes resources with their rights."""
     outputs = tenant.stacks.stacks[PLATFORM].template["Outputs"]
     outputs.pop(ROLE)
+    build = tenant.next_build(tmp_path / "next")
 
+    with pytest.raises(AssertionError, match="DeployerRole may not cloudformation:CreateChangeSet"):
+        releasing.bring(tenant.account, build, "acme")
     with tenant.watch.acting(None):
-        releasing.bring(tenant.account, tenant.next_build(tmp_path / "next"), "acme")
+        releasing.bring(tenant.account, build, "acme")
 
     assert tenant.stacks.stacks["keyhaven-acme"].role is None
 
@@ -74,6 +81,45 @@ def test_each_call_of_a_command_is_held_against_the_rights_of_its_role(tenant):
     tenant.watch.role = CI
     with pytest.raises(AssertionError, match="CiRole may not dynamodb:PutItem"):
         Registry(tenant.account).reserve(tenant.entry("blue"))
+
+
+def test_every_client_is_heard_but_those_of_tests(tenant):
+    stranger = boto3.client("dynamodb", REGION)
+    with pytest.raises(AssertionError, match="DeployerRole may not dynamodb:DeleteTable"):
+        stranger.delete_table(TableName="any")
+
+    with pytest.raises(ClientError, match="ResourceNotFoundException"):
+        tenant.client("dynamodb").delete_table(TableName="any")
+
+
+def test_a_right_that_is_missing_fails_while_another_is_refused(tenant):
+    tenant.watch.role, tenant.watch.refuses = CI, {"dynamodb:DeleteItem"}
+
+    with pytest.raises(AssertionError, match="CiRole may not dynamodb:PutItem"):
+        Registry(tenant.account).reserve(tenant.entry("blue"))
+
+
+def test_a_call_of_which_nothing_is_known_fails(tenant):
+    with pytest.raises(AssertionError, match="names no table"):
+        tenant.account.client("dynamodb").execute_statement(Statement="SELECT * FROM any")
+    with pytest.raises(AssertionError, match="on what sqs:GetQueueUrl is asked"):
+        tenant.account.client("sqs").get_queue_url(QueueName="any")
+
+
+def test_ci_changes_no_stack_that_lacks_our_tag(tenant, tmp_path):
+    tenant.stacks.stacks["keyhaven-acme"].tags.clear()
+    tenant.watch.role = CI
+
+    with pytest.raises(AssertionError, match="CiRole may not cloudformation:CreateChangeSet"):
+        releasing.bring(tenant.account, tenant.next_build(tmp_path / "next"), "acme")
+
+
+def test_no_key_is_ended_that_lacks_the_tag_of_a_tenant(tenant):
+    keys, held = tenant.account.client("kms"), tenant.stacks.stacks
+    with pytest.raises(AssertionError, match="DeployerRole may not kms:ScheduleKeyDeletion"):
+        keys.schedule_key_deletion(KeyId=held[PLATFORM].physical["VaultKey"])
+
+    keys.schedule_key_deletion(KeyId=held["keyhaven-acme"].physical["TenantKey"])
 
 
 def without(template, action):
@@ -119,17 +165,12 @@ def test_a_command_finds_the_right_that_its_role_lacks(tenant, tmp_path, planted
 
 
 def test_none_of_the_rights_that_onboarding_uses_could_be_left_out(tenant):
+    assert len(tenant.watch.called) > 10
+
     for _, action in tenant.watch.called:
         planted = without(tenant.watch.template, action)
         missed = [each for role, each in tenant.watch.calls if not may(planted, role, each)]
         assert {each.action for each in missed} == {action}
-
-
-def test_a_call_whose_action_or_resource_nobody_has_named_fails(tenant):
-    with pytest.raises(AssertionError, match="IAM knows no s3:HeadBucket"):
-        tenant.account.client("s3").head_bucket(Bucket="any")
-    with pytest.raises(AssertionError, match="on what sqs:GetQueueUrl is asked"):
-        tenant.account.client("sqs").get_queue_url(QueueName="any")
 
 
 def release_of_the_cell(cell, build):
@@ -148,7 +189,7 @@ def test_ci_releases_where_the_cell_has_the_build(tenant, tmp_path):
 @pytest.mark.parametrize("role", [CI, DEPLOYER])
 def test_another_layer_is_an_administrators_to_bring(tenant, tmp_path, role):
     build = made_build(tmp_path / "next", b"the next code", b"another layer")
-    tenant.watch.role, tenant.watch.refuses = role, True
+    tenant.watch.role, tenant.watch.refuses = role, {"s3:PutObject"}
 
     with pytest.raises(Failed, match=r"an administrator of the account gives `keyhaven infra dep"):
         release_of_the_cell(tenant, build)
@@ -160,7 +201,7 @@ def test_another_layer_is_an_administrators_to_bring(tenant, tmp_path, role):
 
 def test_another_template_of_the_cell_is_an_administrators_to_bring(tenant):
     tenant.stacks.stacks[PLATFORM].template["Outputs"].pop("VaultName")
-    tenant.watch.role, tenant.watch.refuses = CI, True
+    tenant.watch.role, tenant.watch.refuses = CI, {"cloudformation:CreateChangeSet"}
 
     with pytest.raises(Failed, match="changes what the tenants share, and you may not"):
         release_of_the_cell(tenant, tenant.build)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import boto3
 import pytest
 from botocore.exceptions import ClientError
 
@@ -12,6 +11,7 @@ from chalicelib.services.operator import tenants
 from infra.operate import builds, cells, leftovers, onboarding, smoke
 from infra.operate.registry import ACTIVE, RESERVED, Registry
 from infra.operate.steps import Failed, carry_out
+from tests.infra_cloud.clients import client
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 from tests.support.wire.client import Client
 from tests.support.world import make, people
@@ -74,7 +74,7 @@ def test_no_archive_is_sent_over_one_that_came_meanwhile(platform, tmp_path):
 
     def plant(**_: object) -> None:
         planted = {"Bucket": bucket, "Key": build.bundle.code_key, "Body": b"planted"}
-        boto3.client("s3", REGION).put_object(**planted)
+        platform.client("s3").put_object(**planted)
 
     platform.account.client("s3").meta.events.register("before-call.s3.PutObject", plant)
 
@@ -334,7 +334,7 @@ def test_a_bucket_has_the_region_in_its_name(platform):
 
 def test_the_bucket_of_a_tenant_of_this_name_in_another_region_is_not_ours(platform):
     where, name = "eu-west-3", f"keyhaven-acme-{ACCOUNT}"
-    boto3.client("s3", where).create_bucket(
+    client("s3", where).create_bucket(
         Bucket=name, CreateBucketConfiguration={"LocationConstraint": where}
     )
 

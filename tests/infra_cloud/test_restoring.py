@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import boto3
 import pytest
 
 from chalicelib.tables.items.holdings import Holding
@@ -14,7 +13,7 @@ from infra.operate.restores import restoring
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
 from tests.infra_cloud.conftest import NOW, fill
-from tests.infra_cloud.fakes import LONG_AGO, REGION, made_at
+from tests.infra_cloud.fakes import LONG_AGO, made_at
 from tests.support.world.operator.releases import beside, newer, rewrite_all
 
 MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)
@@ -387,7 +386,7 @@ def test_who_is_not_active_is_not_restored(tenant):
 
 
 def test_tables_of_a_tenant_with_a_longer_name_are_not_ours(tenant):
-    boto3.client("dynamodb", REGION).create_table(
+    tenant.client("dynamodb").create_table(
         TableName="keyhaven-acme-2-2-users",
         AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
         KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],

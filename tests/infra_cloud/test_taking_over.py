@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-import boto3
 import pytest
 
 from infra.operate import onboarding, rows, taking_over
@@ -15,6 +14,7 @@ from infra.operate.steps import Failed, carry_out
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
+from tests.infra_cloud.clients import client
 from tests.infra_cloud.conftest import ADA, ELSEWHERE, fill
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 
@@ -31,7 +31,7 @@ def cell_with_replicas(cell):
 
 
 def replicate(name):
-    boto3.client("secretsmanager", ELSEWHERE).create_secret(
+    client("secretsmanager", ELSEWHERE).create_secret(
         Name=f"keyhaven/acme/{name}",
         SecretString=f"the private key {name}",
         AddReplicaRegions=[{"Region": REGION}],

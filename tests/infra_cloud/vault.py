@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import boto3
 from botocore.exceptions import ClientError
 
+from tests.infra_cloud.clients import client
 from tests.infra_cloud.fakes import ACCOUNT, REGION
 
 NAME = "keyhaven-KeyedVault"
@@ -32,8 +32,7 @@ class Vault:
 
     def copy(self, table: str, moment: datetime, **further: str) -> None:
         """Copy a table as it is now, and say that it was at a moment."""
-        client = boto3.client("dynamodb", REGION)
-        made = client.create_backup(TableName=table, BackupName="nightly")
+        made = client("dynamodb").create_backup(TableName=table, BackupName="nightly")
         self.note(table, moment, arn=made["BackupDetails"]["BackupArn"], **further)
 
     def note(
@@ -86,7 +85,7 @@ class Vault:
             job.update(Status="FAILED", StatusMessage=why)
             return
         try:
-            boto3.client("dynamodb", REGION).restore_table_from_backup(
+            client("dynamodb").restore_table_from_backup(
                 TargetTableName=target, BackupArn=job["RecoveryPointArn"]
             )
         except ClientError as error:
