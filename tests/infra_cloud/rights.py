@@ -72,8 +72,11 @@ class Watch:
 
 
 def may(template: dict[str, Any], role: str, each: Authorization) -> bool:
-    rights = Rights(template, role, {**OF_THE_CELL, **_NAMED})
-    return rights.allow(each.action, each.on, dict(each.context))
+    return rights(template, role).allow(each.action, each.on, dict(each.context))
+
+
+def rights(template: dict[str, Any], role: str) -> Rights:
+    return Rights(template, role, {**OF_THE_CELL, **_NAMED})
 
 
 @contextmanager

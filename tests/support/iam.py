@@ -71,9 +71,7 @@ class Rights:
     named: Mapping[str, str] = field(default_factory=lambda: OF_THE_CELL)
 
     def allow(self, action: str, on: str = "*", context: Context = NOTHING) -> bool:
-        said = {
-            each["Effect"] for each in self.statements() if _is_about(each, action, on, context)
-        }
+        said = {each["Effect"] for each in self.statements() if is_about(each, action, on, context)}
         return said == {"Allow"}
 
     def statements(self) -> list[dict[str, Any]]:
@@ -108,7 +106,7 @@ _FUNCTIONS: dict[str, Callable[[Rights, Any], Any]] = {
 }
 
 
-def _is_about(statement: Mapping[str, Any], action: str, on: str, context: Context) -> bool:
+def is_about(statement: Mapping[str, Any], action: str, on: str, context: Context) -> bool:
     return (
         any(is_like(action.lower(), each.lower()) for each in as_list(statement["Action"]))
         and any(is_like(on, each) for each in as_list(statement["Resource"]))
