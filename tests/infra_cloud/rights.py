@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import boto3
 import botocore.handlers
 from botocore.exceptions import ClientError
 
@@ -81,10 +82,16 @@ def rights(template: dict[str, Any], role: str) -> Rights:
 
 @contextmanager
 def watching(watch: Watch) -> Iterator[None]:
-    """Let a watch hear the calls of clients that are made from now on."""
+    """Let a watch hear the calls of clients that are made from now on, until this ends.
+
+    boto3's own session is made anew, since one of before hears nothing. A client may be kept
+    longer than the watch, which is deaf then.
+    """
+    boto3.DEFAULT_SESSION = None
     handler = ("provide-client-params", watch.hear)
     botocore.handlers.BUILTIN_HANDLERS.append(handler)
     try:
         yield
     finally:
         botocore.handlers.BUILTIN_HANDLERS.remove(handler)
+        watch.role = None
