@@ -36,8 +36,8 @@ from infra.template.elements import text
 from infra.template.tables import our_tables
 from infra.template.tenant import tenant
 from infra.template.tiers import TIERS
-from tests.infra_cloud.clients import client
-from tests.infra_cloud.fakes import (
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import (
     ACCOUNT,
     REGION,
     CloudFormation,
@@ -46,8 +46,8 @@ from tests.infra_cloud.fakes import (
     Topics,
     answering,
 )
-from tests.infra_cloud.rights import Watch, watching
-from tests.infra_cloud.vault import Vault
+from tests.infra_cloud.given.rights import Watch, watching
+from tests.infra_cloud.given.vault import Vault
 from tests.support.wire.client import Client
 from tests.support.world import make
 

@@ -18,8 +18,8 @@ from infra.template.cell.ci import CI
 from infra.template.cell.deployers import DEPLOYER, OPERATES, RELEASES, RESTORES
 from infra.template.cell.tenants_role import ROLE
 from tests.infra_cloud.conftest import made_build
-from tests.infra_cloud.fakes import REGION
-from tests.infra_cloud.rights import may
+from tests.infra_cloud.given.fakes import REGION
+from tests.infra_cloud.given.rights import may
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from infra.command_line.entry import infra
 from infra.operate import builds, releasing
 from infra.operate.registry import Registry
 from infra.operate.steps import carry_out
-from tests.infra_cloud.fakes import as_made, verify
+from tests.infra_cloud.given.fakes import as_made, verify
 from tests.support.commands import with_build
 
 ADMIN = ("--admin", "ada@example.com", "--first-name", "Ada", "--last-name", "Lovelace")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.infra_cloud.clients import client
-from tests.infra_cloud.fakes import CloudFormation
-from tests.infra_cloud.needed import needed
-from tests.infra_cloud.vault import NAME
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import CloudFormation
+from tests.infra_cloud.given.needed import needed
+from tests.infra_cloud.given.vault import NAME
 
 USERS = {"TableName": "keyhaven-acme-1-users"}
 KEY = {"Key": {"id": {"S": "x"}}}

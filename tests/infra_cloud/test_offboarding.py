@@ -12,7 +12,7 @@ from infra.operate.steps import Failed, carry_out
 from infra.template.functions import FUNCTIONS
 from infra.template.tables import our_tables
 from tests.infra_cloud.conftest import NOW
-from tests.infra_cloud.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION
 
 BUCKET = "exports-keyhaven-acme"
 OBJECTS = f"keyhaven-acme-{ACCOUNT}"

@@ -11,8 +11,8 @@ from chalicelib.services.operator import tenants
 from infra.operate import builds, cells, leftovers, onboarding, smoke
 from infra.operate.registry import ACTIVE, RESERVED, Registry
 from infra.operate.steps import Failed, carry_out
-from tests.infra_cloud.clients import client
-from tests.infra_cloud.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION
 from tests.support.wire.client import Client
 from tests.support.world import make, people
 from tests.support.world.keys import KEYS

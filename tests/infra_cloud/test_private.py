@@ -11,7 +11,7 @@ from infra.operate import holding, releasing, smoke
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.cell.ci import CI
-from tests.infra_cloud.fakes import REGION, as_made
+from tests.infra_cloud.given.fakes import REGION, as_made
 from tests.support.commands import with_build
 
 FIRST, SECOND = "vpce-0a1b2c3d4e5f60718", "vpce-1a2b3c4d"

@@ -13,7 +13,7 @@ from infra.operate.restores import restoring
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
 from tests.infra_cloud.conftest import NOW, fill
-from tests.infra_cloud.fakes import LONG_AGO, made_at
+from tests.infra_cloud.given.fakes import LONG_AGO, made_at
 from tests.support.world.operator.releases import beside, newer, rewrite_all
 
 MOMENT = datetime(2026, 11, 21, 8, tzinfo=UTC)

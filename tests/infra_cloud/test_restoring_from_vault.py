@@ -15,7 +15,7 @@ from infra.operate.steps import Failed, carry_out
 from infra.template.cell.backups import START_HOURS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
-from tests.infra_cloud.fakes import ACCOUNT
+from tests.infra_cloud.given.fakes import ACCOUNT
 
 NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -18,11 +18,11 @@ from infra.template.cell.ci import CI
 from infra.template.cell.deployers import DEPLOYER, OPERATES, RELEASES, RESTORES
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
-from tests.infra_cloud.authorization import HERE
-from tests.infra_cloud.clients import client
 from tests.infra_cloud.conftest import ELSEWHERE, NOW
-from tests.infra_cloud.fakes import ACCOUNT, REGION
-from tests.infra_cloud.rights import rights
+from tests.infra_cloud.given.authorization import HERE
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.rights import rights
 from tests.support.collecting import collecting
 from tests.support.commands import with_build
 from tests.support.iam import is_about

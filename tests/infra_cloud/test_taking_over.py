@@ -14,9 +14,9 @@ from infra.operate.steps import Failed, carry_out
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
-from tests.infra_cloud.clients import client
 from tests.infra_cloud.conftest import ADA, ELSEWHERE, fill
-from tests.infra_cloud.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION
 
 NIGHT = datetime(2026, 11, 21, 3, tzinfo=UTC)
 

@@ -18,7 +18,7 @@ from chalicelib.services.operator.probing import ADDRESSES, Unanswered
 from chalicelib.settings import Probe
 from infra.template.functions import FUNCTIONS
 from infra.template.probes import probed
-from tests.infra_cloud.fakes import answering
+from tests.infra_cloud.given.fakes import answering
 
 PROBES = [Probe(*probed(each), each.name) for each in FUNCTIONS if each.is_served]
 

@@ -18,10 +18,10 @@ from botocore.exceptions import ClientError
 
 from infra.template.cell.deployers import DEPLOYER
 from infra.template.cell.tenants_role import ROLE
-from tests.infra_cloud.authorization import Authorization
-from tests.infra_cloud.clients import is_of_a_test
-from tests.infra_cloud.fakes import CloudFormation
-from tests.infra_cloud.needed import needed
+from tests.infra_cloud.given.authorization import Authorization
+from tests.infra_cloud.given.clients import is_of_a_test
+from tests.infra_cloud.given.fakes import CloudFormation
+from tests.infra_cloud.given.needed import needed
 from tests.support.iam import ACCOUNT, OF_THE_CELL, REGION, Rights
 
 _NAMED = {

@@ -27,7 +27,7 @@ from moto.ses.models import ses_backends
 from app import app
 from chalicelib.workers import founder
 from infra.template.elements import digest
-from tests.infra_cloud.clients import client
+from tests.infra_cloud.given.clients import client
 from tests.support.world.operator.operators import CONTEXT
 
 LONG_AGO = datetime(2026, 11, 1, tzinfo=UTC)

@@ -12,8 +12,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from tests.infra_cloud.clients import client
-from tests.infra_cloud.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.clients import client
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION
 
 NAME = "keyhaven-KeyedVault"
 """As the mock calls the vault of a cell."""

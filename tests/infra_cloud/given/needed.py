@@ -12,11 +12,11 @@ from typing import Any
 
 from moto.kms.models import kms_backends
 
-from tests.infra_cloud.authorization import HERE, Authorization, Context, key, passing
-from tests.infra_cloud.fakes import CloudFormation
-from tests.infra_cloud.needed_of_objects import of_objects
-from tests.infra_cloud.needed_of_tables import of_tables
-from tests.infra_cloud.vault import NAME as VAULT
+from tests.infra_cloud.given.authorization import HERE, Authorization, Context, key, passing
+from tests.infra_cloud.given.fakes import CloudFormation
+from tests.infra_cloud.given.needed_of_objects import of_objects
+from tests.infra_cloud.given.needed_of_tables import of_tables
+from tests.infra_cloud.given.vault import NAME as VAULT
 from tests.support.iam import ACCOUNT, REGION, known_actions
 
 Params = Mapping[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tests.infra_cloud.authorization import HERE, Authorization, Context, key, using_key
+from tests.infra_cloud.given.authorization import HERE, Authorization, Context, key, using_key
 
 Params = Mapping[str, Any]
 _ROWS_OF_TENANTS = "keyhaven-"
