@@ -261,6 +261,14 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
     "a key that is no tenant's": (
         *(DEPLOYER, "kms:ScheduleKeyDeletion", OF_THE_CELL["VaultKey"], {}),
     ),
+    "an export into another account": (
+        *(DEPLOYER, "s3:PutObject", "arn:aws:s3:::exports-keyhaven-x/acme/data"),
+        {"s3:ResourceAccount": "999999999999"},
+    ),
+    "an export into any bucket": (
+        *(DEPLOYER, "s3:PutObject", "arn:aws:s3:::payroll/acme/data"),
+        {"s3:ResourceAccount": ACCOUNT},
+    ),
     "copies in the vault": (DEPLOYER, "backup:DeleteRecoveryPoint", "*", {}),
     "a stack that CI makes": (CI, "cloudformation:CreateChangeSet", STACK, BY_ROLE),
     "a stack that CI deletes": (CI, "cloudformation:DeleteStack", STACK, STANDING),

@@ -183,6 +183,7 @@ def _leaving() -> Iterator[Json]:
     yield allow(
         ["s3:PutObject", "s3:PutObjectAcl", "s3:AbortMultipartUpload"],
         plain("s3", f"{EXPORTS_TO}/*"),
+        Condition={"StringEquals": {"s3:ResourceAccount": sub("${AWS::AccountId}")}},
     )
     of_buckets = ("GetBucketLocation", "ListBucket", "ListBucketVersions", "DeleteBucket")
     of_objects = ("GetObject", "DeleteObjectVersion")

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.infra_cloud.given.authorization import Authorization, using_key
+from tests.support.iam import ACCOUNT
 
 Params = Mapping[str, Any]
 _OF_TENANTS, _OF_CODE = "keyhaven-", "keyhaven-code-"
@@ -55,7 +56,9 @@ def _is_tenants(bucket: str) -> bool:
 
 
 def _context(params: Params) -> tuple[tuple[str, str], ...]:
-    return tuple((key, params[named]) for named, key in _CONDITIONS.items() if named in params)
+    """All buckets of the mock are the account's own."""
+    given = ((key, params[named]) for named, key in _CONDITIONS.items() if named in params)
+    return ("s3:ResourceAccount", ACCOUNT), *given
 
 
 def _arn(bucket: str, key: str | None = None) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tests.infra_cloud.given.authorization import HERE, Authorization, Context, key, using_key
+from tests.support.iam import ACCOUNT
 
 Params = Mapping[str, Any]
 _ROWS_OF_TENANTS = "keyhaven-"
@@ -83,7 +84,7 @@ def _besides(action: str, params: Params) -> Iterator[Authorization]:
     if action == "dynamodb:ExportTableToPointInTime":
         where = f"arn:aws:s3:::{params['S3Bucket']}/{params['S3Prefix']}/data"
         for each in ("PutObject", "PutObjectAcl", "AbortMultipartUpload"):
-            yield Authorization(f"s3:{each}", where)
+            yield Authorization(f"s3:{each}", where, (("s3:ResourceAccount", ACCOUNT),))
 
 
 def _tables(params: Params) -> Iterator[str]:
