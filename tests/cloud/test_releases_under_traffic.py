@@ -95,7 +95,7 @@ def two_forms(written: int) -> list[Change]:
     """What a release says that knows two forms of rows, and writes one."""
     declared = [
         Change(
-            f"chalicelib/tables/{table}.py",
+            f"{our_tables()[table].__module__.replace('.', '/')}.py",
             line,
             SECOND_FORM.format(declared=line, written=written, first=first, second=second),
         )
