@@ -22,24 +22,24 @@ ENDPOINT = "vpce-0a1b2c3d4e5f60718"
 
 @pytest.fixture(scope="module")
 def shown(operator):
-    return operator.give("onboard", "umbrella", *ADA, "--vpc-endpoints", ENDPOINT)
+    return operator.give("onboard", "delos", *ADA, "--vpc-endpoints", ENDPOINT)
 
 
 @pytest.fixture(scope="module")
-def umbrella(operator, shown):
-    return standing(operator.cloud, "keyhaven-umbrella")
+def delos(operator, shown):
+    return standing(operator.cloud, "keyhaven-delos")
 
 
 def test_it_is_onboarded_by_asking_its_functions_inside_the_account(operator, shown):
     assert "is not asked, as only the tenant's networks reach it" in shown
-    entry = Registry(operator.account).fetch("umbrella")
+    entry = Registry(operator.account).fetch("delos")
     assert (entry.state, entry.parameters["VpcEndpoints"]) == (ACTIVE, ENDPOINT)
 
 
-def test_its_prober_asks_them_with_its_own_rights(operator, umbrella):
-    assert call(operator.cloud, umbrella, "prober", {}) is None
+def test_its_prober_asks_them_with_its_own_rights(operator, delos):
+    assert call(operator.cloud, delos, "prober", {}) is None
 
-    name = "/keyhaven/umbrella/prober"
+    name = "/keyhaven/delos/prober"
     events = operator.cloud.client("logs").filter_log_events(logGroupName=name)["events"]
     lines = [json.loads(each["message"]) for each in events if '"probe"' in each["message"]]
     assert {(each["object"], each["status"]) for each in lines} >= {
@@ -48,5 +48,5 @@ def test_its_prober_asks_them_with_its_own_rights(operator, umbrella):
     }
 
 
-def test_a_plan_of_it_is_empty(operator, umbrella):
-    assert operator.give("plan", "umbrella") == "Nothing would change.\n"
+def test_a_plan_of_it_is_empty(operator, delos):
+    assert operator.give("plan", "delos") == "Nothing would change.\n"

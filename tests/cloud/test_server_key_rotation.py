@@ -33,16 +33,16 @@ def test_a_key_is_announced_and_the_one_before_it_stays_in_use(acme):
 
 
 @pytest.fixture
-def umbrella(cell):
+def oscorp(cell):
     """A tenant nobody else uses: its functions know an old key for a while."""
-    return found(cell, "umbrella", "clients")
+    return found(cell, "oscorp", "clients")
 
 
 @pytest.mark.usefixtures("present")
-def test_what_rests_sealed_is_sealed_anew(umbrella):
+def test_what_rests_sealed_is_sealed_anew(oscorp):
     """A second factor, and the server's copy of a metadata key."""
-    ada = sign_in(umbrella)
-    before = shown(umbrella)
+    ada = sign_in(oscorp)
+    before = shown(oscorp)
     key = metadata.pair()
     own, server = (
         challenge(metadata.content(key), ada.key.private, public)
@@ -55,15 +55,15 @@ def test_what_rests_sealed_is_sealed_anew(umbrella):
     second_factors.turn_on(ada)
     second_factors.set_up(ada.client)
 
-    replaced = told(umbrella, "replace")
+    replaced = told(oscorp, "replace")
     assert replaced["earlier"] == [before["fingerprint"]]
-    assert told(umbrella, "reseal") == {"resealed": 2, "unopened": 0, "is_all": True}
-    assert told(umbrella, "reseal") == {"resealed": 0, "unopened": 0, "is_all": True}
+    assert told(oscorp, "reseal") == {"resealed": 2, "unopened": 0, "is_all": True}
+    assert told(oscorp, "reseal") == {"resealed": 0, "unopened": 0, "is_all": True}
 
-    [row] = [row for row in umbrella.rows("users") if "totp" in row]
+    [row] = [row for row in oscorp.rows("users") if "totp" in row]
     assert row["totp"]["S"].startswith("-----BEGIN PGP MESSAGE")
-    secret = umbrella.stack.outputs["OpenpgpSecret"]
-    kept = umbrella.cloud.client("secretsmanager").get_secret_value(SecretId=secret)
+    secret = oscorp.stack.outputs["OpenpgpSecret"]
+    kept = oscorp.cloud.client("secretsmanager").get_secret_value(SecretId=secret)
     stored = json.loads(kept["SecretString"])
     assert stored["retired"]
     public = [fingerprint(private) for private in stored["keys"]]
