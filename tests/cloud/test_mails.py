@@ -77,6 +77,11 @@ def _let_send(cloud, role):
     iam.put_role_policy(RoleName=role, PolicyName="any", PolicyDocument=json.dumps(document))
 
 
+@pytest.fixture(autouse=True)
+def mails_of_other_tests_have_left(initech):
+    initech.wait_until_empty()
+
+
 @pytest.fixture(scope="module")
 def ada(initech):
     return administrator(initech)
