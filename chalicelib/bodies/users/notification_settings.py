@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field, make_dataclass
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import UNSET, Rule, TakenAs, Unset
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.notices import SWITCHES
 
 INVALID = "The email notification settings are invalid."
@@ -23,13 +23,10 @@ _unless_nothing = TakenAs(
     lambda sent: UNSET if sent is None or isinstance(sent, list | dict) else sent
 )
 
-NotificationSettingsBody: type[Any] = make_dataclass(
-    "NotificationSettingsBody",
-    [
-        (name, Annotated[bool | Unset, _unless_nothing, _switch], field(default=UNSET))
-        for name in SWITCHES
-    ],
-    frozen=True,
-    slots=True,
+_switches = dict.fromkeys(SWITCHES, Annotated[bool | Unset, _unless_nothing, _switch])
+_declared = dict.fromkeys(SWITCHES, UNSET) | {"__annotations__": _switches}
+
+NotificationSettingsBody: type[Any] = dataclass(frozen=True, slots=True)(
+    type("NotificationSettingsBody", (), _declared)
 )
 """Any of the switches; what is not sent keeps its value."""
