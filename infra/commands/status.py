@@ -24,14 +24,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    registry = Registry(given.account(options))
+    account = given.account(options)
+    registry = Registry(account)
     entries = [registry.fetch(options.tenant)] if options.tenant else registry.every()
     lines = [_HEAD, *map(_line, entries)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
         print("  ".join(map(str.ljust, line, widths)).rstrip())
     if options.tenant:
-        _details(given.account(options), entries[0])
+        _details(account, entries[0])
 
 
 def _details(account: Account, entry: Entry) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import chdir
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -182,6 +183,21 @@ def test_a_cell_and_a_tenant_from_nothing(cell, give):
     assert (entry.state, entry.is_own) == (ACTIVE, True)
     assert "acme" in give("status")
     assert f"BaseUrl = {cell.address}" in give("status", "acme")
+
+
+@pytest.mark.parametrize("words", [("status", "acme"), ("plan", "acme"), ("release", "--dry-run")])
+def test_a_command_signs_in_once(tenant, words):
+    """A second session would ask for a second factor again."""
+    opened = []
+
+    def account(region):
+        opened.append(region)
+        return tenant.account
+
+    with chdir(tenant.build.folder.parent):
+        infra(with_build(words), account)
+
+    assert opened == [None]
 
 
 def test_status_tells_how_far_logs_are_exported(tenant, give):
