@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 
-from chalicelib.domain.folding import folded
+from chalicelib.domain.folding import is_key
 
 EMAIL_DOMAINS = "email_domains"
 """The one way in which people are let in: by the domain of their address."""
 _LOCAL_SIGNS = frozenset("0123456789!#$%&'*+/=?^_`{|}~-")
 _LABEL_SIGNS = frozenset("0123456789-")
 _LONGEST = 320
-_LONGEST_KEY = 1024
-"""Bytes: a folded address is a key of the directory, and DynamoDB's keys end there."""
 _LONGEST_DOMAIN = 253
 _LONGEST_LABEL = 63
 _SHORTEST_TOP = 2
@@ -28,7 +26,7 @@ def is_address(text: object) -> bool:
         and "=?" not in local  # a mailer would take it for encoded text, breaks included
         and all(_is_atom(atom) for atom in local.split("."))
         and _is_dotted(domain)
-        and len(folded(text).encode()) <= _LONGEST_KEY
+        and is_key(text)
     )
 
 

@@ -13,6 +13,10 @@ _UNSEEN = re.compile(
 """What Unicode has programs ignore where they cannot show it, and marks around annotations."""
 
 
+LONGEST_KEY = 1024
+"""Bytes of a folded text that is to be a key: DynamoDB's keys end there."""
+
+
 def folded(text: str) -> str:
     """Return the form that all texts have in common that mean the same letters.
 
@@ -25,3 +29,8 @@ def folded(text: str) -> str:
     seen = unicodedata.normalize("NFD", _UNSEEN.sub("", text))
     once = unicodedata.normalize("NFKD", seen.casefold())
     return unicodedata.normalize("NFKC", once.casefold())
+
+
+def is_key(text: str) -> bool:
+    """Whether a text can be a key, once it is folded: it may be longer then, or empty."""
+    return 0 < len(folded(text).encode()) <= LONGEST_KEY

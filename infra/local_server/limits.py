@@ -38,6 +38,8 @@ TRANSACTION_LINES = 100
 BATCH_WRITES = 25
 BATCH_READS = 100
 EXPRESSION_LIMIT = 4096
+HASH_KEY_LIMIT, RANGE_KEY_LIMIT = 2048, 1024
+"""Bytes."""
 
 _INVALID = "One or more parameter values were invalid"
 _PLACEHOLDER = re.compile(r"[:#]\w+")
@@ -62,7 +64,41 @@ def problems(operation: str, request: Json, find_table: FindTable) -> Iterator[s
             yield from _batch_read_problems(request)
         case "PutItem":
             yield from _item_problems([(find_table(request["TableName"]), request["Item"])])
+    keys = ((find_table(table), key) for table, key in _keys(operation, request))
+    yield from _key_problems(keys)
     yield from _expression_problems(operation, request)
+
+
+def _keys(operation: str, request: Json) -> Iterator[tuple[str, Json]]:
+    """The table and the key of each item that is read or written, or the item itself."""
+    match operation:
+        case "TransactWriteItems":
+            for line in _parts(operation, request):
+                yield line["TableName"], line.get("Key") or line["Item"]
+        case "BatchWriteItem":
+            for table, writes in request["RequestItems"].items():
+                for write in (each for one in writes for each in one.values()):
+                    yield table, write.get("Key") or write["Item"]
+        case "BatchGetItem":
+            for table, wanted in request["RequestItems"].items():
+                yield from ((table, key) for key in wanted["Keys"])
+        case "GetItem" | "PutItem" | "UpdateItem" | "DeleteItem":
+            yield request["TableName"], request.get("Key") or request["Item"]
+
+
+def _key_problems(keys: Iterable[tuple[Table, Json]]) -> Iterator[str]:
+    for table, key in keys:
+        hash_name, *range_names = table.keys
+        if _size_of_named(key, hash_name) > HASH_KEY_LIMIT:
+            limit = f"maximum size limit of{HASH_KEY_LIMIT} bytes"
+            yield f"{_INVALID}: Size of hashkey has exceeded the {limit}"
+        if any(_size_of_named(key, name) > RANGE_KEY_LIMIT for name in range_names):
+            limit = f"size limit of {RANGE_KEY_LIMIT} bytes"
+            yield f"{_INVALID}: Aggregated size of all range keys has exceeded the {limit}"
+
+
+def _size_of_named(item: Json, name: str) -> int:
+    return _size_of(item[name]) if name in item else 0
 
 
 def _transaction_problems(request: Json, find_table: FindTable) -> Iterator[str]:

@@ -199,6 +199,39 @@ def test_a_row_has_its_whole_key(client):
         client.put_item(TableName=TABLE, Item={"owner": {"S": "ada"}})
 
 
+LONG_KEYS = [key("a" * 2049, "a"), key("ada", "a" * 1025), key("ada", "ä" * 513)]
+
+
+def too_long():
+    """AWS's own engine says it in other words where a key is read."""
+    said = "size limit|must be under|ValidationError"
+    return raises("ValidationException|TransactionCanceledException", said)
+
+
+@pytest.mark.parametrize("long", LONG_KEYS, ids=["hash", "range", "range in bytes"])
+def test_a_key_has_a_length(client, long):
+    asked = {TABLE: {"Keys": [long]}}
+    written = {TABLE: [{"DeleteRequest": {"Key": long}}]}
+    with too_long():
+        client.get_item(TableName=TABLE, Key=long)
+    with too_long():
+        client.batch_get_item(RequestItems=asked)
+    with too_long():
+        client.put_item(TableName=TABLE, Item=long)
+    with too_long():
+        client.delete_item(TableName=TABLE, Key=long)
+    with too_long():
+        client.batch_write_item(RequestItems=written)
+    with too_long():
+        client.transact_write_items(TransactItems=[{"Delete": {"TableName": TABLE, "Key": long}}])
+
+
+def test_a_key_may_be_as_long_as_that(client):
+    client.transact_write_items(TransactItems=[put("a" * 2048, "a" * 1024)])
+
+    assert find(client, "a" * 2048, "a" * 1024)
+
+
 @pytest.mark.parametrize("values", [{}, {":a": {"S": "a"}, ":b": {"S": "b"}}])
 def test_expressions_and_their_values_belong_together(client, values):
     with raises("ValidationException"):

@@ -40,7 +40,7 @@ from chalicelib.domain.changes import (
     due,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid, Refusal
-from chalicelib.domain.folding import folded
+from chalicelib.domain.folding import LONGEST_KEY, folded
 from chalicelib.domain.ids import ItemId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 
@@ -56,8 +56,6 @@ _Secrets = dict[str, list[Mapping[str, Any]]]
 _NO_REVISION = {"secret_revision_id": {"_required": "The secret revision is required."}}
 _NO_OBJECT = an_object.broken("row")
 _LONGEST = 255
-_LONGEST_FOLDED = 1_024
-"""Bytes of a claim's value."""
 
 
 def _folded_length(name: Any) -> int:
@@ -80,7 +78,7 @@ Name = Annotated[
     Rule(
         "maxLength",
         "The {field} length should be maximum 255 characters.",
-        lambda name: _folded_length(name) <= _LONGEST_FOLDED,
+        lambda name: _folded_length(name) <= LONGEST_KEY,
     ),
 ]
 

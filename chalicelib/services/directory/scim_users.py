@@ -21,6 +21,7 @@ from chalicelib.domain.directory.scim.states import PersonState
 from chalicelib.domain.directory.scim.versions import Versions, version_of
 from chalicelib.domain.directory.scim.words import Hindered, Taken
 from chalicelib.domain.errors import Blocked, Forbidden, NotFound, Stale
+from chalicelib.domain.folding import is_key
 from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.services.deletion import user_deletion
@@ -84,6 +85,8 @@ def everybody() -> list[Found]:
 
 def named(name: str) -> list[Found]:
     """The one whom a directory calls so, if there is one."""
+    if not is_key(name):
+        return []
     key = Claim.scim_name(name, "").key
     claim = reading.read([key]).find(Claim, key.hash_key, key.range_key)
     if claim is None:

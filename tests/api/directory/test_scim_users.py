@@ -232,6 +232,9 @@ def test_a_wrong_query_is_refused(directory, query):
     [
         ('userName eq "DORA"', ["dora"]),
         ('userName eq "nobody"', []),
+        (f'userName eq "{"x" * 1900}"', []),  # more than DynamoDB has for a key
+        ('userName eq "' + "\ufdfa" * 60 + '"', []),  # as much, once it is folded
+        ('userName eq "\u200b"', []),  # nothing, once it is folded
         ('externalId eq "x-carl"', ["carl"]),
         ('emails.value eq "carl@example.com"', ["carl"]),
         ('emails[type eq "work" and value sw "dora"]', ["dora"]),

@@ -21,7 +21,7 @@ from chalicelib.domain.directory.scim.words import (
     unchangeable,
     unfit_value,
 )
-from chalicelib.domain.folding import folded
+from chalicelib.domain.folding import folded, is_key
 from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.domain.light import dataclass
 
@@ -30,8 +30,6 @@ Read = Callable[[str, Any], Any]
 """Reads the value of an attribute."""
 MOST_MEMBERS = 5_000
 """Members that one request may name; a group has no more."""
-_LONGEST_KEY = 1024
-"""Bytes: a folded name is a key of the directory of claims, and DynamoDB's keys end there."""
 _PASSED_OVER = frozenset(
     {
         *("displayname", "nickname", "profileurl", "title", "usertype", "preferredlanguage"),
@@ -210,7 +208,7 @@ def _text(path: str, value: Any) -> str:
 def _name(path: str, value: Any) -> str:
     """A text that is the only one of its kind, however it is written."""
     text = _short(path, value)
-    if not folded(text) or len(folded(text).encode()) > _LONGEST_KEY:
+    if not is_key(text):
         raise unfit_value(f"The attribute {path!r} cannot be told from others.")
     return text
 
