@@ -89,6 +89,12 @@ class Token(Table):
         return untried
 
     @classmethod
+    def has_failed_less(cls, most: int) -> Condition:
+        """The condition that fewer failures are counted, or none as there is no row yet."""
+        less: Condition = cls.failures.does_not_exist() | (cls.failures < most)
+        return less
+
+    @classmethod
     def unspent(cls, kind: str, now: int) -> Condition:
         fresh: Condition = (cls.kind == kind) & cls.spent.does_not_exist() & (cls.expires > now)
         return fresh

@@ -3,7 +3,8 @@
 A code counts once: the transaction that takes it requires that its step is later than that of the
 last one taken. Each try, right or wrong, requires that nobody has tried in this session meanwhile,
 so tries of one moment are as good as tries in a row: with the fifth wrong one the session ends.
-Who has a user's key may sign in again; then the user's hour bounds them.
+Who has a user's key may sign in again, and try in many sessions at once; then the user's hour
+bounds them: each try requires that it has room for one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.settings import settings
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key
+from chalicelib.storage.base import Check, Key
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.tokens import WRONG_CODES, Token, token_hash
@@ -57,7 +58,8 @@ def require_missing(actor: Actor) -> None:
 def give(actor: Actor, draft: Draft[CodeBody]) -> Given:
     """Take a code; return what the session, or the device, is known by from now on."""
     assert actor.session is not None  # noqa: S101
-    wanted = [mfa_settings.KEY, mfa_settings.POLICIES_KEY, _hour_of(actor)]
+    hour = _hour_of(actor)
+    wanted = [mfa_settings.KEY, mfa_settings.POLICIES_KEY, hour]
     rows = reading.read([User.by_id(actor.id), Token.by_hash(actor.session.key), *wanted])
     user = _require_missing(actor, rows)
     session = rows.find(Token, actor.session.key)
@@ -65,14 +67,14 @@ def give(actor: Actor, draft: Draft[CodeBody]) -> Given:
         raise Unauthenticated
     body = draft.read(WRONG_CODE)
     code = body.require_code(draft)
-    _require_patience(rows, _hour_of(actor))
+    _require_patience(rows, hour)
     step = authenticators.opened(user).step_of(code, clock.timestamp())
     if step is None or step <= int(user.totp_step or 0):
-        _refuse(actor, session)
+        _refuse(actor, session, hour)
     policies = mfa_settings.policies_in(rows)
     is_remembered = body.wants_to_be_remembered and policies.remembers
     given = _given(user, is_remembered=is_remembered)
-    _take(user, session, step, given, policies)
+    _take(user, session, step, hour, given, policies)
     audit.succeeded("second-factor", actor, user.id)
     return given
 
@@ -101,16 +103,19 @@ def _given(user: User, *, is_remembered: bool) -> Given:
     return replace(given, expires=until) if is_remembered else given
 
 
-def _take(user: User, session: Token, step: int, given: Given, policies: Policies) -> None:
+def _take(
+    user: User, session: Token, step: int, hour: Key, given: Given, policies: Policies
+) -> None:
     as_read = user.as_read("totp", "totp_step", "second_factor_epoch")
     with Transaction() as tx:
         tx.update(user, User.totp_step.set(step), provided=as_read)
+        tx.require(Check(hour, Token.has_failed_less(MOST_AN_HOUR)))
         note(tx, session, given)
         if given.expires is not None:
             tx.create(second_factor.remembered(user, given, policies))
 
 
-def _refuse(actor: Actor, session: Token) -> NoReturn:
+def _refuse(actor: Actor, session: Token, hour: Key) -> NoReturn:
     """Count a wrong code, and end the session with the last one it has."""
     failures = int(session.failures or 0) + 1
     is_last = 0 < settings.mfa_attempts < failures
@@ -123,11 +128,11 @@ def _refuse(actor: Actor, session: Token) -> NoReturn:
             provided=session.is_untried(clock.timestamp()),
         )
         tx.update(
-            _hour_of(actor),
+            hour,
             Token.kind.set(WRONG_CODES),
             Token.expires.set(clock.timestamp() + 2 * HOUR),
             Token.failures.add(1),
-            provided=Token.kind.does_not_exist() | (Token.kind == WRONG_CODES),
+            provided=Token.has_failed_less(MOST_AN_HOUR),
         )
     audit.write(
         "second-factor", actor=actor.id, result="refused", request_id=actor.caller.request_id

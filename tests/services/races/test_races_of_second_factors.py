@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 
+from chalicelib.domain.ids import new_id
+from chalicelib.services.sign_in import logins
 from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.tokens import Token
 from chalicelib.tables.users.users import User
@@ -128,6 +131,43 @@ def test_of_many_wrong_codes_at_once_five_are_looked_at(betty: Somebody, app: Ap
     assert sorted(crowd.seen) == [400] * 5 + [403] * 5
     [session] = [row for row in Token.scan() if row.failures == 5 and row.kind == "bearer"]
     assert session.is_spent
+
+
+def another_session(of: Somebody) -> Client:
+    session, tokens = logins.new_session(of.user)
+    logins.open_session(of.user, session, tokens, verify_token=new_id(), expiry=4_000_000_000)
+    return Client(tokens.access_token, {})
+
+
+def failed_in_sessions(who: Somebody, app: App, times: int) -> None:
+    for _ in range(times):
+        assert second_factors.given(another_session(who), app.wrong()).status == 400
+
+
+def test_of_many_wrong_codes_at_once_in_as_many_sessions_twenty_are_looked_at(
+    betty: Somebody, app: App
+) -> None:
+    """Who has the user's key opens as many sessions as they like; the right code comes too late."""
+    failed_in_sessions(betty, app, 15)
+    sessions = [another_session(betty) for _ in range(9)]
+    wrong = [partial(second_factors.given, each, app.wrong()) for each in sessions]
+
+    with Crowd(wrong) as crowd:
+        last = second_factors.given(another_session(betty), app.code())
+
+    assert sorted(crowd.seen) == [400] * 5 + [429] * 4
+    assert last.status == 429
+    [hour] = [row for row in Token.scan() if row.kind == "wrong-codes"]
+    assert hour.failures == 20
+
+
+def test_of_two_sessions_one_has_the_last_try_of_the_hour(
+    betty: Somebody, app: App, race: Raced
+) -> None:
+    failed_in_sessions(betty, app, 19)
+    asked = [partial(second_factors.given, another_session(betty), app.wrong()) for _ in range(2)]
+
+    assert race(*asked) == {(400, 429), (429, 400)}
 
 
 def test_a_device_is_remembered_while_all_are_forgotten(
