@@ -80,6 +80,7 @@ _WAYS: Mapping[str, Callable[[str], str]] = {
     "agent": harmless.program,
     "fingerprint": harmless.fingerprint,
     "reason": harmless.reason,
+    "since": harmless.moment,
     "username": harmless.mail_address,
     **dict.fromkeys(("people", "added", "changed", "removed", "groups"), _names),
 }

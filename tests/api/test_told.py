@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from chalicelib.domain import clock
@@ -186,6 +188,32 @@ def test_a_suspension_is_told_to_administrators_and_to_one_who_was_one(store, ad
     ada.client.put(f"/users/{zoe.id}.json", {"id": zoe.id, "disabled": now})
 
     assert told(store) == [("ada", "user-suspended"), ("carol", "suspended")]
+
+
+@pytest.mark.parametrize("ahead", [{"seconds": 3}, {"days": 30}])
+def test_a_suspension_that_begins_later_is_told_when_it_is_set_and_not_again(
+    store, ada, betty, time, ahead
+):
+    """The clock of the browser that sends «now» may be ahead."""
+    path, later = f"/users/{betty.id}.json", clock.now() + timedelta(**ahead)
+    ada.client.put(path, {"id": betty.id, "disabled": timestamp_text(later)})
+    [mail] = posted(store)
+    assert (mail.who, mail.template) == ("ada", "user-suspended")
+    assert f"cannot sign in from {later:%Y-%m-%d %H:%M} UTC on. " in mail.text
+
+    time.pass_by(**ahead)
+    ada.client.put(path, {"id": betty.id, "disabled": timestamp_text(clock.now())})
+    assert told(store) == []
+
+
+def test_an_administrator_whose_suspension_begins_later_is_told(store, ada):
+    carol = make.user("carol", admin=True)
+    later = clock.now() + timedelta(days=30)
+    ada.client.put(f"/users/{carol.id}.json", {"disabled": timestamp_text(later)})
+
+    [_, mail] = posted(store)
+    assert (mail.who, mail.template) == ("carol", "suspended")
+    assert f"cannot sign in from {later:%Y-%m-%d %H:%M} UTC on.\n" in mail.text
 
 
 def test_another_role_is_told_to_its_user_and_lost_powers_to_administrators(store, ada):

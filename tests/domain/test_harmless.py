@@ -114,3 +114,16 @@ def test_a_domain_is_told_whole_and_not_followed():
 )
 def test_a_network_address_is_one(text, shown):
     assert harmless.network_address(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("2026-12-21 12:00 UTC", "2026-12-21 12:00 UTC"),
+        ("2026-12-21 12:00", "unknown"),
+        ("٢٠٢٦-12-21 12:00 UTC", "unknown"),
+        ("evil.example", "unknown"),
+    ],
+)
+def test_a_moment_is_one(text, shown):
+    assert harmless.moment(text) == shown

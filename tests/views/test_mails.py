@@ -39,6 +39,7 @@ PARAMS = {
     "granted_by": "nora",
     "fingerprint": "0123456789ABCDEF0123456789ABCDEF01234567",
     "agent": "Mozilla/5.0 (X11; Linux x86_64)",
+    "since": "2026-12-21 12:00 UTC",
 }
 
 

@@ -26,6 +26,7 @@ _JOINERS = "\u200c\u200d"
 """They shape the letters of Persian and Indic names, and are not seen themselves."""
 _FREE_DOT = re.compile(r"\.(?=\S)")
 _FINGERPRINT = re.compile(r"[0-9A-F]{40}", re.ASCII)
+_MOMENT = re.compile(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2} UTC", re.ASCII)
 _LONG_NUMBER = re.compile(r"\d(?:\W*\d){6,}")
 
 
@@ -73,6 +74,11 @@ def domain(text: str) -> str:
 def fingerprint(text: str) -> str:
     """The fingerprint of a key, as clients show it, or a word for one that is none."""
     return text if _FINGERPRINT.fullmatch(text) else "unknown"
+
+
+def moment(text: str) -> str:
+    """A moment to the minute, or a word for what is none."""
+    return text if _MOMENT.fullmatch(text) else "unknown"
 
 
 def network_address(text: str) -> str:

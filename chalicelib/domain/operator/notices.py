@@ -101,6 +101,8 @@ _ASKED = frozenset({"name", "username", "reason", "asked_by"})
 _FINGERPRINT = frozenset({"fingerprint"})
 _OFF = frozenset({"off"})
 """Said where settings are taken away, and not changed."""
+_SINCE = frozenset({"since"})
+"""Said of what begins later."""
 _PASSWORDS = "/app/passwords"
 _RESOURCE = "/app/passwords/view/{id}"
 _FOLDER = "/app/folders/view/{id}"
@@ -172,11 +174,11 @@ KINDS: Mapping[str, Kind] = {
     Event.SIGN_IN_REFUSED: Kind(_SIGN_IN, params=frozenset({"source"})),
     Event.SIGN_IN_REFUSED_OF_USER: Kind(_USER, params=_NAME | {"source"}),
     Event.SMTP_SETTINGS_SAVED: Kind(_ADMINISTRATION, params=_OFF),
-    Event.SUSPENDED: Kind(_SIGN_IN, "send_admin_user_disable_admin", reach=Reach.SUSPENDED),
+    Event.SUSPENDED: Kind(_SIGN_IN, "send_admin_user_disable_admin", _SINCE, reach=Reach.SUSPENDED),
     Event.TOKEN_REUSED: Kind(_SIGN_IN, None, frozenset({"source"})),
     Event.TOKEN_REUSED_OF_USER: Kind(_USER, None, frozenset({"first_name", "source"})),
     Event.USER_DELETED: Kind(_USERS, "send_group_user_delete", _NAME | {"groups"}, "user-deletion"),
-    Event.USER_SUSPENDED: Kind(_USER, "send_admin_user_disable_user", _NAME),
+    Event.USER_SUSPENDED: Kind(_USER, "send_admin_user_disable_user", _NAME | _SINCE),
 }
 
 OFF = frozenset({"send_password_create", "send_folder_create"})

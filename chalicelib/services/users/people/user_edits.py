@@ -158,11 +158,10 @@ def _write(
             administrators.require_another(tx, user, _last_administrator(changes))
         log = ("Users.updated", actor.id, actor.caller)
         tx.create(ActionLog.of(user.id, *log, changes=differing))
-        if suspension is not None:
-            suspension.write(tx, actor.id)
         if "role_id" in changes:
             user_notices.tell_of_role(tx, actor, user, had_powers=had_powers)
-        if user.is_suspended(now) and not was_suspended:
+        if suspension is not None:
+            suspension.write(tx, actor.id)
             user_notices.tell_of_suspension(tx, actor, user)
         besides(tx, user.id)
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.operator.notices import Event
 from chalicelib.storage.changes.transaction import Transaction
@@ -26,9 +29,10 @@ def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool)
 
 
 def tell_of_suspension(tx: Transaction, actor: Actor, user: User) -> None:
-    """Tell the administrators, and who was one until then."""
+    """Tell the administrators, and who was one until then; also of what begins later."""
     others, name = notices.administrators(but=[user.id]), notices.name_of(user)
-    event = Event.USER_SUSPENDED
-    notices.tell(tx, event, to=others, actor=actor.id, subject=user.id, name=name)
+    since = None if user.is_suspended(clock.now()) else f"{user.disabled:%Y-%m-%d %H:%M UTC}"
+    told = partial(notices.tell, tx, actor=actor.id, since=since)
+    told(Event.USER_SUSPENDED, to=others, subject=user.id, name=name)
     if user.is_admin:
-        notices.tell(tx, Event.SUSPENDED, to=notices.users([user.id]), actor=actor.id)
+        told(Event.SUSPENDED, to=notices.users([user.id]))
