@@ -12,4 +12,6 @@ class Newcomer:
     """Who sets up or recovers here, and how strong their passphrase is to be."""
 
     person: Person
+    locale: str
+    """Their own language, or the organisation's."""
     passphrases: Document

@@ -24,7 +24,7 @@ from chalicelib.services.users.people import people
 from chalicelib.services.users.people.invitations import link_hash
 from chalicelib.services.users.people.people import Person
 from chalicelib.services.users.policies import password_expiry, policies
-from chalicelib.services.users.policies.policies import PASSPHRASES
+from chalicelib.services.users.policies.policies import LANGUAGE, PASSPHRASES
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
@@ -129,14 +129,16 @@ def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | 
 
 
 def _read_newcomer(user_id: UserId, kind: str, token: str) -> tuple[Newcomer | None, Token | None]:
-    """Return the same, and with the user their role and the policy they are to follow."""
+    """Return the same, and with the user their role, language and the policy they are to follow."""
     key = link_hash(kind, user_id, token.lower())
-    rows = reading.read([User.by_id(user_id), Token.by_hash(key), roles.KEY, PASSPHRASES.key])
+    documents = [roles.KEY, PASSPHRASES.key, LANGUAGE.key]
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key), *documents])
     user, row = rows.find(User, user_id), rows.find(Token, key)
     if user is None:
         return None, row
     person = Person(user, roles.of(rows).role_of(user.role_id))
-    return Newcomer(person, policies.of(rows, PASSPHRASES)), row
+    locale = str(user.locale or policies.of(rows, LANGUAGE).says["value"])
+    return Newcomer(person, locale, policies.of(rows, PASSPHRASES)), row
 
 
 def _is_waiting(user: User) -> bool:

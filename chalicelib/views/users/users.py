@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
 from chalicelib.domain.ids import named_id
-from chalicelib.domain.users import locales, roles
+from chalicelib.domain.users import roles
 from chalicelib.domain.users.roles import Role
 from chalicelib.services.sign_in.newcomers import Newcomer
 from chalicelib.services.users.people.people import Person
@@ -307,7 +307,7 @@ def newcomer(found: Newcomer) -> SetupJson:
         "user": {
             **brief(user),
             "profile": profile(user),
-            "locale": user.locale or locales.DEFAULT,
+            "locale": found.locale,
             "role": _role(found.person.role),
         },
         "user_passphrase_policy": policies.passphrases(found.passphrases),

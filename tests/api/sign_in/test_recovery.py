@@ -198,6 +198,18 @@ def test_who_may_not_sign_in_any_more_gets_no_link(api, betty, store, fields):
 # Following it
 
 
+def test_who_recovers_is_addressed_in_their_language_or_the_organisations(
+    api, ada, betty, betty_again
+):
+    assert ada.client.post("/locale/settings.json", {"value": "de-DE"}).status == 200
+    path = f"/setup/recover/start/{betty_again.id}/{betty_again.token}.json"
+    assert api.get(path).body["user"]["locale"] == "de-DE"
+
+    sent = {"value": "fr-FR"}
+    assert betty.client.post("/account/settings/locales.json", sent).status == 200
+    assert api.get(path).body["user"]["locale"] == "fr-FR"
+
+
 @pytest.mark.parametrize("word", ["recover/start", "recover"])
 def test_a_user_on_a_new_device_is_told_who_they_are(api, betty_again, digest, word):
     before = digest()

@@ -75,6 +75,12 @@ def test_an_invited_person_is_told_who_they_are(api, dave, digest, word):
     assert digest() == before
 
 
+def test_an_invited_person_is_addressed_in_the_language_of_the_organisation(api, ada, dave):
+    assert ada.client.post("/locale/settings.json", {"value": "fr-FR"}).status == 200
+
+    assert start(api, dave.id, dave.token).body["user"]["locale"] == "fr-FR"
+
+
 def test_identifiers_of_a_link_may_be_in_capitals(api, dave):
     """NP02"""
     assert start(api, dave.id.upper(), dave.token.upper()).status == 200
