@@ -15,7 +15,7 @@ from tests.support.company import settings as directory
 from tests.support.company import shared
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import groups, make, people, scim
-from tests.support.world.items import expiry, resources
+from tests.support.world.items import expiry, metadata, resources
 from tests.support.world.keys import KEYS
 from tests.support.world.operator.posted import posted, told
 
@@ -341,6 +341,47 @@ def test_a_mail_server_is_told_when_it_is_named_and_when_it_is_given_up(store, a
     assert {(each.who, each.template) for each in mails} == {("ada", "smtp-settings-saved")}
     assert [each.subject.rpartition(" ")[2] for each in mails] == ["changed", "removed"]
     assert relays.PASSWORD not in str(mails)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [(metadata.KEYS_SETTINGS, metadata.PERSONAL), (metadata.TYPES_SETTINGS, metadata.TYPES)],
+)
+def test_settings_of_metadata_are_told_to_all_administrators_from_the_first(
+    store, ada, betty, path, body
+):
+    make.user("carol", admin=True)
+    for _ in range(2):
+        assert ada.client.post(path, body).status == 200
+
+        saved = "metadata-settings-saved"
+        assert told(store) == [("ada", saved), ("carol", saved)]
+
+
+def test_metadata_keys_are_told_to_all_administrators_from_the_first(store, ada, betty):
+    make.user("carol", admin=True)
+    for number in (1, 2):
+        metadata.shared(ada, number=number)
+
+        created = "metadata-key-created"
+        assert told(store) == [("ada", created), ("carol", created)]
+
+
+def test_an_administrator_who_is_alone_is_told_of_metadata_once_it_is_set_up(store, ada):
+    def saved():
+        assert ada.client.post(metadata.KEYS_SETTINGS, metadata.PERSONAL).status == 200
+        metadata.allow_v5(ada)
+
+    metadata.shared(ada)
+    saved()
+    assert told(store) == []
+
+    metadata.shared(ada, number=2)
+    saved()
+    assert {each.template for each in posted(store)} == {
+        "metadata-key-created",
+        "metadata-settings-saved",
+    }
 
 
 def test_people_read_their_language_else_the_organisation_s_else_english(store, ada, betty):

@@ -12,7 +12,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import MetadataKeyId, new_id
 from chalicelib.domain.operator.notices import Event
-from chalicelib.services.items.metadata import key_set, metadata_keys, private_keys
+from chalicelib.services.items.metadata import beginnings, key_set, metadata_keys, private_keys
 from chalicelib.services.items.metadata.metadata_keys import SeenKey
 from chalicelib.services.items.metadata.private_keys import Copy, Known
 from chalicelib.storage import reading
@@ -61,6 +61,7 @@ def create(actor: Actor, draft: Draft[NewMetadataKey]) -> SeenKey:
     if errors or facts is None:
         raise Invalid(NOT_SAVED, errors)
     key = _new_key(actor, key_id, body, facts)
+    is_first_setup = beginnings.is_first_setup(before)
     with Change(None, key) as tx:
         tx.makes(key_id)
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -68,9 +69,8 @@ def create(actor: Actor, draft: Draft[NewMetadataKey]) -> SeenKey:
         no_user = Check(Claim.fingerprint(facts.fingerprint, "", "").key, Claim.absent())
         tx.require(no_user, otherwise=Invalid(NOT_SAVED, {"fingerprint": _USERS}))
         tx.create(metadata_keys.log(actor, key_id, "created"))
-        if before is not None:  # the first key is part of the setup
-            event = Event.METADATA_KEY_CREATED
-            notices.tell_of_settings(tx, event, actor)
+        if not is_first_setup:
+            notices.tell_of_settings(tx, Event.METADATA_KEY_CREATED, actor)
         written = private_keys.write(tx, actor, copies, known)
     return SeenKey(key.row, [each.row for each in written])
 

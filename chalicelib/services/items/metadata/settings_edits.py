@@ -19,7 +19,12 @@ from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole, NotFound
 from chalicelib.domain.operator.notices import Event
-from chalicelib.services.items.metadata import metadata_keys, metadata_settings, private_keys
+from chalicelib.services.items.metadata import (
+    beginnings,
+    metadata_keys,
+    metadata_settings,
+    private_keys,
+)
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
@@ -78,7 +83,7 @@ def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any], store
     said = asdict(before.types if name == METADATA_TYPES else before.keys)
     log, changes = "MetadataSettings.updated", differences.between(said, value)
     tx.create(ActionLog.of(name, log, actor.id, actor.caller, changes=changes))
-    if stored.find(Setting, name) is not None:  # the first time is the setup
+    if not beginnings.is_first_setup(stored.find(Setting, name)):
         notices.tell_of_settings(tx, Event.METADATA_SETTINGS_SAVED, actor)
 
 
