@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, refused_each
+from chalicelib.bodies.items import formats
 from chalicelib.bodies.items.metadata import TypesSettings, scalar
 from chalicelib.bodies.openpgp import message_length, parsable_metadata
 from chalicelib.bodies.rules import (
@@ -30,6 +31,7 @@ INVALID_TAGS = "Could not validate tags data."
 INVALID_TAG = "Could not validate tag data."
 MOST_TAGS = 40
 """Of one request: with what they replace they are one transaction."""
+V4_FIELDS = ("slug",)
 LONGEST_SLUG = 128
 LONGEST_METADATA = 8_000
 """Characters: a slug of the longest kind takes a quarter of it, and tags are read all at once."""
@@ -122,10 +124,18 @@ def read_tags(
     members = draft.members
     sent = listed(members.get("tags", members.get("Tags")), MOST_TAGS, Invalid(INVALID, _NO_LIST))
     require_allowed(sent, settings)
+    _require_one_format(sent)
     errors = {at: broken for at, each in enumerate(sent) if (broken := _form(each, is_known))}
     if errors:
         raise refused_each(INVALID, errors)
     return [each if isinstance(each, str) else _entry(each) for each in sent]
+
+
+def _require_one_format(sent: Iterable[object]) -> None:
+    """Refuse new tags with fields of both formats; with an `id`, other members say nothing."""
+    for each in sent:
+        if isinstance(each, dict) and "id" not in each:
+            formats.require_one(each, V4_FIELDS)
 
 
 def _form(sent: object, is_known: Callable[[str], bool]) -> FieldErrors | list[str]:

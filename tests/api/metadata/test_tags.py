@@ -39,6 +39,7 @@ INVALID = "Could not validate request data."
 INVALID_TAGS = "Could not validate tags data."
 NOT_SAVED = "Could not save the tags, try again later."
 NO_SHARED = "You do not have the permission to edit shared tags on this resource."
+BOTH = "V4 related fields are not supported for V5."
 MEMBERS = {"id", "metadata", "metadata_key_id", "metadata_key_type", "is_shared"}
 ROTATE, UPGRADE = "/metadata/rotate-key/tags.json", "/metadata/upgrade/tags.json"
 
@@ -211,6 +212,25 @@ def test_the_position_is_told_of_what_may_not_be_saved(ada, key):
     assert [*response.body["tags"]] == ["1"]
 
 
+def test_a_new_tag_is_in_one_format(ada, key, digest):
+    resource_id = make.resource(ada)
+    before = digest()
+
+    for slug in ("work", ""):
+        for v5 in (own(ada), {"metadata_key_type": "user_key", "is_shared": False}):
+            response = tag(ada, resource_id, "fine", {"slug": slug, **v5})
+            assert (response.status, response.message, response.body) == (400, BOTH, "")
+    assert digest() == before
+    assert tag(ada, resource_id, {"slug": None, **own(ada)}).status == 200
+
+
+def test_with_an_identifier_a_slug_says_nothing(ada, key):
+    resource_id = make.resource(ada)
+    [row] = tag(ada, resource_id, own(ada)).body
+
+    assert tag(ada, resource_id, {**row, "slug": "work"}).body == [row]
+
+
 # Changing
 
 
@@ -269,6 +289,28 @@ def test_what_is_wrong_with_new_metadata(ada, betty, key):
     assert refused(own(ada, metadata="nonsense")) == {"metadata": ["isMetadataParsable"]}
     other = own(ada, metadata=message("x", betty.key.public))
     assert refused(other) == {"metadata": ["isValidEncryptedMetadata"]}
+
+
+@pytest.mark.parametrize("slug", ["work", "job", ""])
+def test_a_tag_is_changed_in_one_format(ada, key, digest, slug):
+    ids = tagged(ada, make.resource(ada), "work", own(ada)).values()
+    before = digest()
+
+    for tag_id in ids:
+        for v5 in (own(ada), {"metadata_key_type": "user_key"}):
+            response = edit(ada, tag_id, {"slug": slug, **v5})
+            assert (response.status, response.message, response.body) == (400, BOTH, "")
+    assert digest() == before
+
+
+def test_fields_of_the_other_format_may_be_null(ada, key):
+    [tag_id] = tagged(ada, make.resource(ada), "work").values()
+
+    no_metadata = dict.fromkeys(("metadata", "metadata_key_id", "metadata_key_type"))
+    renamed = edit(ada, tag_id, {"slug": "job", **no_metadata})
+    encrypted = edit(ada, renamed.body["id"], {"slug": None, **own(ada)})
+
+    assert (renamed.status, renamed.body["slug"], encrypted.status) == (200, "job", 200)
 
 
 def test_no_encrypted_tag_becomes_a_shared_one(ada, key):

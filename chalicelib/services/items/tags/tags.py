@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
+from chalicelib.bodies.items import formats
 from chalicelib.bodies.items.metadata import TypesSettings
-from chalicelib.bodies.items.tags import INVALID_TAG, NO_V4, NO_V5, TagEdit, V5TagEdit
+from chalicelib.bodies.items.tags import (
+    INVALID_TAG,
+    NO_V4,
+    NO_V5,
+    V4_FIELDS,
+    TagEdit,
+    V5TagEdit,
+)
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import TagId
@@ -49,6 +57,7 @@ def update(actor: Actor, tag_id: TagId, draft: Draft[Any]) -> Tag:
     known.require_writable()
     there = known.read(actor)
     tag = _own(there, tag_id, _NO_UPDATE_OF_SHARED)
+    formats.require_one(draft.members, V4_FIELDS)
     if draft.members.get("slug") is None and draft.members.get("metadata") is not None:
         return _encrypt(actor, tag, draft)
     return _rename(actor, tag, there.own, draft)
