@@ -267,9 +267,9 @@ def test_metadata_for_a_user_key_is_for_the_key_of_the_caller():
         ("metadata", "", {"_empty"}),
         ("metadata", "é", {"ascii", "isMetadataParsable"}),
         ("metadata", 5, {"ascii", "isMetadataParsable"}),
-        ("metadata_key_id", "", {"uuid"}),
+        ("metadata_key_id", "", {"_empty"}),
         ("metadata_key_id", 5, {"uuid"}),
-        ("metadata_key_type", "", {"inList"}),
+        ("metadata_key_type", "", {"_empty"}),
         ("metadata_key_type", 5, {"inList"}),
         ("metadata_key_type", ["user_key"], {"inList"}),
         ("resource_type_id", None, {"inList"}),
@@ -284,10 +284,10 @@ def test_a_v5_creation_names_the_broken_rules(field, value, rules):
     assert set(errors[field]) == rules
 
 
-def test_an_empty_key_of_a_user_is_no_identifier():
+def test_an_empty_key_of_a_user_is_not_filled_in():
     errors = creation_errors(V5 | {"metadata_key_type": "user_key", "metadata_key_id": ""})
 
-    assert set(errors["metadata_key_id"]) == {"uuid"}
+    assert set(errors["metadata_key_id"]) == {"_empty"}
 
 
 def test_exact_messages_of_a_v5_creation():

@@ -6,11 +6,15 @@ from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items import formats
-from chalicelib.bodies.items.formats import V5_FIELDS, Metadata, with_own_key
+from chalicelib.bodies.items.formats import (
+    V5_FIELDS,
+    Metadata,
+    MetadataKeyId,
+    MetadataKeyType,
+    with_own_key,
+)
 from chalicelib.bodies.rules import (
     absent_is_empty,
-    filled,
-    in_list,
     max_length,
     not_empty,
     required,
@@ -43,15 +47,15 @@ class V4NewFolder:
 @dataclass(frozen=True, slots=True, repr=False)
 class V5Folder:
     metadata: Metadata
-    metadata_key_id: Annotated[str, filled, uuid]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    metadata_key_id: MetadataKeyId
+    metadata_key_type: MetadataKeyType
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class V5NewFolder:
     metadata: Metadata
-    metadata_key_id: Annotated[str, filled, uuid]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    metadata_key_id: MetadataKeyId
+    metadata_key_type: MetadataKeyType
     folder_parent_id: Parent = None
 
 

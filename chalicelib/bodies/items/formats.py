@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from chalicelib.bodies.openpgp import LONGEST_METADATA, message_length, parsable_metadata
-from chalicelib.bodies.rules import ascii_only, not_empty
+from chalicelib.bodies.rules import ascii_only, filled, in_list, not_empty, uuid
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.items.resource_types import Format
 
@@ -16,6 +16,8 @@ _BOTH = "V4 related fields are not supported for V5."
 Metadata = Annotated[
     str, not_empty, ascii_only, message_length(LONGEST_METADATA), parsable_metadata
 ]
+MetadataKeyId = Annotated[str, filled, not_empty, uuid]
+MetadataKeyType = Annotated[str, not_empty, in_list("user_key", "shared_key")]
 
 
 def format_of(members: Mapping[str, Any], v4_fields: Iterable[str]) -> Format | None:

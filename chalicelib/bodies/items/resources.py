@@ -8,7 +8,13 @@ from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items import formats
-from chalicelib.bodies.items.formats import V5_FIELDS, Metadata, with_own_key
+from chalicelib.bodies.items.formats import (
+    V5_FIELDS,
+    Metadata,
+    MetadataKeyId,
+    MetadataKeyType,
+    with_own_key,
+)
 from chalicelib.bodies.openpgp import LONGEST_SECRET, message_length, openpgp_message
 from chalicelib.bodies.rules import (
     UNSET,
@@ -119,8 +125,8 @@ class V4Creation:
 @dataclass(frozen=True, slots=True, repr=False)
 class V5Creation:
     metadata: Metadata
-    metadata_key_id: Annotated[str, filled, uuid]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    metadata_key_id: MetadataKeyId
+    metadata_key_type: MetadataKeyType
     resource_type_id: Annotated[str, uuid, _v5_type]
     secrets: OwnerSecret
     expired: Annotated[datetime | None, expired] = None
@@ -154,8 +160,8 @@ class V5Touch:
 @dataclass(frozen=True, slots=True, repr=False)
 class V5Update:
     metadata: Metadata
-    metadata_key_id: Annotated[str, filled, uuid]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    metadata_key_id: MetadataKeyId
+    metadata_key_type: MetadataKeyType
     resource_type_id: Annotated[str | None, uuid, _v5_type] = None
     expired: Annotated[datetime | Unset | None, expired] = UNSET
     secrets: Secrets = UNSET

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, refused_each
 from chalicelib.bodies.items import formats
+from chalicelib.bodies.items.formats import MetadataKeyType
 from chalicelib.bodies.items.metadata import TypesSettings, scalar
 from chalicelib.bodies.openpgp import message_length, parsable_metadata
 from chalicelib.bodies.rules import (
     absent_is_empty,
     ascii_only,
     boolean,
-    in_list,
     max_length,
     not_empty,
     required,
@@ -65,9 +65,9 @@ class NewTag:
     """A tag whose slug is encrypted."""
 
     metadata: Annotated[str, not_empty, ascii_only]
-    metadata_key_type: Annotated[str, scalar]
+    metadata_key_type: Annotated[str, not_empty, scalar]
     is_shared: Annotated[bool, boolean]
-    metadata_key_id: Annotated[str | None, uuid] = None
+    metadata_key_id: Annotated[str | None, not_empty, uuid] = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -77,8 +77,8 @@ class TagMetadata:
     metadata: Annotated[
         str, not_empty, ascii_only, message_length(LONGEST_METADATA), parsable_metadata
     ]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
-    metadata_key_id: Annotated[str | None, uuid] = None
+    metadata_key_type: MetadataKeyType
+    metadata_key_id: Annotated[str | None, not_empty, uuid] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,9 +97,9 @@ class V5TagEdit:
         absent_is_empty,
         *(not_empty, ascii_only, message_length(LONGEST_METADATA), parsable_metadata),
     ]
-    metadata_key_type: Annotated[str, absent_is_empty, in_list("user_key", "shared_key")]
+    metadata_key_type: Annotated[MetadataKeyType, absent_is_empty]
     is_shared: Annotated[bool, absent_is_empty, not_empty, boolean]
-    metadata_key_id: Annotated[str | None, uuid] = None
+    metadata_key_id: Annotated[str | None, not_empty, uuid] = None
 
 
 Entry = str | KnownTag | NewTag

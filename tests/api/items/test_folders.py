@@ -144,6 +144,8 @@ def test_a_folder_that_cannot_be_stored_is_refused(ada, digest, body, broken):
                 "metadata_key_type": {"inList"},
             },
         ),
+        ({"metadata_key_id": ""}, {"metadata_key_id": {"_empty"}}),
+        ({"metadata_key_type": ""}, {"metadata_key_type": {"_empty"}}),
         ({"metadata_key_type": "\N{HUNDRED POINTS SYMBOL}"}, {"metadata_key_type": {"inList"}}),
         (
             {"metadata_key_id": UNKNOWN},

@@ -152,6 +152,8 @@ def test_the_form_of_an_object(ada, betty, key):
     assert refused(own(ada, metadata="")) == {"metadata": ["_empty"]}
     assert refused(own(ada, metadata="ü")) == {"metadata": ["ascii"]}
     assert refused(own(ada, metadata_key_id="x")) == {"metadata_key_id": ["uuid"]}
+    for name in ("metadata_key_id", "metadata_key_type"):
+        assert refused(own(ada, **{name: ""})) == {name: ["_empty"]}
     assert refused(own(ada, is_shared="x")) == {"is_shared": ["boolean"]}
     assert refused({"id": "x"}) == {"id": ["uuid", "tagExists"]}
     assert refused({"id": foreign}) == {"id": ["tagExists"]}
@@ -286,6 +288,8 @@ def test_what_is_wrong_with_new_metadata(ada, betty, key):
         return rules(response)
 
     assert refused(without) == {"is_shared": ["_empty"]}
+    for name in ("metadata_key_id", "metadata_key_type"):
+        assert refused(own(ada, **{name: ""})) == {name: ["_empty"]}
     assert refused(own(ada, metadata="nonsense")) == {"metadata": ["isMetadataParsable"]}
     other = own(ada, metadata=message("x", betty.key.public))
     assert refused(other) == {"metadata": ["isValidEncryptedMetadata"]}
