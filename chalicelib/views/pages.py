@@ -26,6 +26,7 @@ _POLICY = (
 )
 _TAKEN_OVER = "temporary-skeleton"
 _KEPT = "page"
+_TO_REGISTER = '<p><a href="/users/register">Register</a></p>'
 
 
 class Document(NamedTuple):
@@ -51,10 +52,25 @@ def recovery() -> Document:
     return _page("recovery", "Recover your account")
 
 
-def recover(csrf_token: str, refused: str = "") -> Document:
-    """The form that asks for a link; with why it was refused, where it was."""
-    values = {"token": escape(csrf_token), "refused": _told(refused)}
+def recover(csrf_token: str, refused: str = "", *, may_register: bool = False) -> Document:
+    """The form that asks for a link; with why it was refused, where it was, and the way to
+    register for who may.
+    """
+    told = _told(refused) + (_TO_REGISTER if may_register else "")
+    values = {"token": escape(csrf_token), "refused": told}
     return _page("recover", "Recover your account", **values)
+
+
+def register(csrf_token: str, refused: str, typed: Mapping[str, str]) -> Document:
+    """The form by which a guest registers, with what they typed and why it was refused."""
+    names = ("username", "first_name", "last_name")
+    filled = {name: escape(typed.get(name, "")) for name in names}
+    values = {"token": escape(csrf_token), "refused": _told(refused), **filled}
+    return _page("register", "Register", **values)
+
+
+def registered() -> Document:
+    return _page("registered", "Look into your mail")
 
 
 def second_factor(csrf_token: str, refused: str = "") -> Document:

@@ -166,6 +166,22 @@ def test_who_tries_out_addresses_waits(served: Served) -> None:
         assert (codes[0], codes[-1]) == (403, 429)
 
 
+def test_who_registers_by_the_form_waits_too(served: Served) -> None:
+    """AU39, AU40"""
+    let_in(served)
+    session = client("127.0.0.14")
+    session.headers["accept"] = "text/html"
+    typed = {"username": "ada@example.com"}
+
+    answers = [
+        session.post(f"{served.url}/users/register", data=typed, timeout=10, **CSRF_PAIR)
+        for _ in range(2 * LIMIT + 1)
+    ]
+
+    assert (answers[0].status_code, answers[-1].status_code) == (403, 429)
+    assert "Too many failed sign-ins from your address" in answers[-1].text
+
+
 def test_who_guesses_the_token_of_a_directory_waits_and_who_has_it_does_not(served: Served) -> None:
     """AC34"""
     administrator = client("127.0.0.12")

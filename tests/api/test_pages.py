@@ -20,6 +20,7 @@ OF_GUESTS = (
     "/auth/login",
     "/auth/login?redirect=%2Fapp%2Fpasswords",
     "/users/recover",
+    "/users/register",
     f"/setup/start/{NAMED}/{NAMED}",
     f"/setup/install/{NAMED}/{NAMED}",
     f"/setup/recover/start/{NAMED}/{NAMED}?case=lost-passphrase",
@@ -121,14 +122,17 @@ def test_a_page_has_the_headers_of_every_answer(ada: Somebody, path: str) -> Non
     assert response.headers["referrer-policy"] == "no-referrer"
 
 
-@pytest.mark.parametrize("path", ["/", "/app", "/app/passwords", "/auth/login", "/users/recover"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/app", "/app/passwords", "/auth/login", "/users/recover", "/users/register"],
+)
 def test_who_asks_for_json_finds_no_page(ada: Somebody, path: str) -> None:
     response = ada.client.get(path, headers={"accept": "application/json"})
     assert (response.status, response.body) == (404, "")
     assert ada.client.get(f"{path.rstrip('/')}.json").status == 404
 
 
-@pytest.mark.parametrize("path", [*OF_GUESTS[:3], "/app"])
+@pytest.mark.parametrize("path", [*OF_GUESTS[:4], "/app"])
 def test_a_page_has_a_head(ada: Somebody, path: str) -> None:
     response = ada.client.request("HEAD", path, headers=BROWSER)
     assert (response.status, response.content) == (200, b"")
@@ -173,6 +177,22 @@ def test_the_form_knows_the_token_that_the_browser_has(api: Client) -> None:
     [token] = CSRF_PAIR["cookies"].values()
     assert response.set_cookies == []
     assert f'value="{token}"' in html(response)
+
+
+def test_the_form_leads_who_may_register_there(api: Client, ada: Somebody) -> None:
+    people.let_in(ada)
+
+    response = _sent(api, "nobody@example.com")
+
+    assert response.status == 404
+    assert 'role="alert">This user does not exist or has been deleted.' in html(response)
+    assert '<a href="/users/register">' in html(response)
+
+
+@pytest.mark.parametrize("address", ["nonsense", "nobody@example.org", "ada@example.com"])
+def test_the_form_leads_nobody_else_there(api: Client, ada: Somebody, address: str) -> None:
+    people.let_in(ada)
+    assert "/users/register" not in html(_sent(api, address))
 
 
 @pytest.mark.parametrize("address", ["", "nonsense", "<script>alert(1)</script>", "%00"])

@@ -22,6 +22,7 @@ PAGES = {
     "setup": f"/setup/start/{NAMED}/{NAMED}",
     "recovery": f"/setup/recover/start/{NAMED}/{NAMED}",
     "recover": "/users/recover",
+    "register": "/users/register",
     "home": "/app",
     "api": "/openapi",
     "second-factor": "/mfa/verify/totp",
@@ -143,6 +144,28 @@ def test_the_form_works_without_script(browser: Browser, served: Served) -> None
     assert page.get_by_role("heading", level=1).inner_text() == "Look into your mail"
     page.request.get("/auth/is-authenticated.json")  # a mail leaves before the next answer
     assert "/setup/recover/start/" in served.mail_to("ada@example.com")
+    context.close()
+
+
+def test_a_guest_registers_without_script(browser: Browser, served: Served, ada: Person) -> None:
+    let_in = {"provider": "email_domains", "data": {"allowed_domains": ["example.com"]}}
+    ada.visitor.body("PUT", "/self-registration/settings.json", let_in)
+    context = browser.new_context(base_url=served.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/register")
+    assert page.url == f"{served.url}/users/register"
+
+    page.get_by_label("Email address").fill("dora@example.org")
+    page.get_by_label("First name").fill("Dora")
+    page.get_by_label("Last name").fill("Lovelace")
+    page.get_by_role("button", name="Register").click()
+    assert page.get_by_role("alert").is_visible()
+    page.get_by_label("Email address").fill("dora@example.com")
+    page.get_by_role("button", name="Register").click()
+
+    assert page.get_by_role("heading", level=1).inner_text() == "Look into your mail"
+    page.request.get("/auth/is-authenticated.json")  # a mail leaves before the next answer
+    assert "/setup/" in served.mail_to("dora@example.com")
     context.close()
 
 

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from http import HTTPStatus
+
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users.registration import EmailBody, RegistrationBody, SelfRegistrationBody
 from chalicelib.domain.actor import Access, Actor, Caller
+from chalicelib.domain.errors import Invalid, Refusal
 from chalicelib.domain.ids import UserId
 from chalicelib.services.sign_in import registration
 from chalicelib.services.users.policies import self_registration
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users.users import User
+from chalicelib.views import pages
 from chalicelib.views.users import self_registration as views
+from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.route import nothing
+from chalicelib.web.reply import Reply, page
+from chalicelib.web.route import nothing, page_of
 
 endpoints = Endpoints(__name__)
 
@@ -70,6 +78,36 @@ def _registered(made: str) -> User:
     return registration.view(UserId(made))
 
 
+@endpoints.page("/users/register", action="UsersRegister.registerGet", access=Access.PUBLIC)
+def registration_form(cookies: Mapping[str, str]) -> Reply:
+    """The form by which a guest registers, whether or not anybody may at the moment."""
+    return _form(cookies)
+
+
+def _sent(
+    actor: Actor | None, body: Draft[RegistrationBody], caller: Caller, cookies: Mapping[str, str]
+) -> Reply:
+    """Register who asks for it by the form; shown again with what was typed, if that is wrong."""
+    try:
+        registration.register(actor, body, caller)
+    except Invalid as error:
+        shown = _form(cookies, views.told_of(error), views.typed(body.members))
+        return replace(shown, status=HTTPStatus.BAD_REQUEST)
+    return page(pages.registered())
+
+
+def _refused(error: Refusal, cookies: Mapping[str, str]) -> Reply:
+    """The form again, empty, with why nobody was registered."""
+    return _form(cookies, error.message)
+
+
+def _form(
+    cookies: Mapping[str, str], refused: str = "", typed: Mapping[str, str] | None = None
+) -> Reply:
+    token, brought = access.form_token(cookies)
+    return page(pages.register(token, refused, typed or {}), cookies=brought)
+
+
 @endpoints.post(
     "/users/register.json",
     action="UsersRegister.registerPost",
@@ -77,6 +115,15 @@ def _registered(made: str) -> User:
     body=RegistrationBody,
     again=_registered,
     view=views.registered,
+    page=page_of(
+        _sent,
+        method="POST",
+        path="/users/register",
+        action="UsersRegister.registerPost",
+        access=Access.ANYONE,
+        body=RegistrationBody,
+        refused=_refused,
+    ),
 )
 def register(actor: Actor | None, body: Draft[RegistrationBody], caller: Caller) -> User:
     """Add a person of an allowed domain, and send them the link to their setup."""

@@ -8,7 +8,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.sign_in.setup import RecoveryBody
 from chalicelib.bodies.users.users import InvitationBody, UserEditBody
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Forbidden, Refusal
+from chalicelib.domain.errors import Forbidden, NotFound, Refusal
 from chalicelib.domain.folding import folded
 from chalicelib.services.items.metadata.private_keys import Lacking
 from chalicelib.services.sign_in import recovery
@@ -159,13 +159,13 @@ def recovery_form(cookies: Mapping[str, str]) -> Reply:
 
 
 def _refused(error: Refusal, cookies: Mapping[str, str]) -> Reply:
-    """The form again, with why no link was sent."""
-    return _form(cookies, error.message)
+    """The form again, with why no link was sent. Who is not found may register."""
+    return _form(cookies, error.message, may_register=isinstance(error, NotFound))
 
 
-def _form(cookies: Mapping[str, str], refused: str = "") -> Reply:
+def _form(cookies: Mapping[str, str], refused: str = "", *, may_register: bool = False) -> Reply:
     token, brought = access.form_token(cookies)
-    return page(pages.recover(token, refused), cookies=brought)
+    return page(pages.recover(token, refused, may_register=may_register), cookies=brought)
 
 
 @endpoints.post(

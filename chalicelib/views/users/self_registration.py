@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from collections.abc import Iterator, Mapping
+from typing import Any, TypedDict, TypeGuard
 
 from chalicelib.domain.addresses import EMAIL_DOMAINS
+from chalicelib.domain.errors import Refusal
 from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.settings import Setting, value_of
 from chalicelib.tables.users.users import User
 from chalicelib.views.shapes import Moment, Uuid
 from chalicelib.views.times import text
+
+LONGEST = 255
+"""Characters that a field of the form takes."""
 
 
 class DomainsJson(TypedDict):
@@ -87,3 +92,35 @@ def registered(user: User) -> RegisteredJson:
         "modified": modified,
         "id": user.id,
     }
+
+
+def typed(members: Mapping[str, Any]) -> Mapping[str, str]:
+    """What was typed into the form of a registration, by the names of its fields.
+
+    What no field of the form takes is left out, so that a page stays short whatever is sent.
+    """
+    profile = members.get("profile")
+    names = profile if isinstance(profile, dict) else {}
+    sent = {
+        "username": members.get("username"),
+        "first_name": names.get("first_name"),
+        "last_name": names.get("last_name"),
+    }
+    return {name: value for name, value in sent.items() if _fits(value)}
+
+
+def _fits(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and len(value) <= LONGEST
+
+
+def told_of(error: Refusal) -> str:
+    """Why a registration is refused, with what is wrong of each field."""
+    return " ".join([error.message, *_messages(error.errors or {})])
+
+
+def _messages(errors: Any) -> Iterator[str]:
+    if isinstance(errors, str):
+        yield errors
+        return
+    for inside in errors.values():
+        yield from _messages(inside)

@@ -82,7 +82,10 @@ WHOEVER_ASKS = (
 )
 GUESTS_NEED = {
     **{name: NEEDS[name] for name in WHOEVER_ASKS},
-    "selfRegistration": {"POST /self-registration/dry-run.json", "POST /users/register.json"},
+    "selfRegistration": {
+        *("POST /self-registration/dry-run.json", "POST /users/register.json"),
+        "GET /users/register",
+    },
     "userKeyPolicies": {"GET /setup/user-key-policies/settings.json"},
     "userPassphrasePolicies": {"GET /setup/start/{user_id}/{token_id}.json"},
 }
