@@ -90,7 +90,7 @@ class OwnerSecretBody:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SecretBody:
-    user_id: Annotated[str, uuid]
+    user_id: Annotated[str, not_empty, uuid]
     data: Message
 
 
