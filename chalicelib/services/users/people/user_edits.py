@@ -162,6 +162,7 @@ def _write(
             user_notices.tell_of_role(tx, actor, user, had_powers=had_powers)
         if suspension is not None:
             suspension.write(tx, actor.id)
+        if changes.get("disabled") is not None and not was_suspended:
             user_notices.tell_of_suspension(tx, actor, user)
         besides(tx, user.id)
 
