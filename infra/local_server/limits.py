@@ -70,7 +70,10 @@ def problems(operation: str, request: Json, find_table: FindTable) -> Iterator[s
 
 
 def _keys(operation: str, request: Json) -> Iterator[tuple[str, Json]]:
-    """The table and the key of each item that is read or written, or the item itself."""
+    """The table and the key of each item that is read or written, or the item itself.
+
+    Not the keys that queries compare, nor those of indexes.
+    """
     match operation:
         case "TransactWriteItems":
             for line in _parts(operation, request):
