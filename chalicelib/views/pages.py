@@ -8,13 +8,14 @@ its frame, for who is not let in.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
+from chalicelib.domain.errors import Refusal
 from chalicelib.settings import settings
 
 _FOLDER = Path(__file__).with_suffix("")
@@ -46,6 +47,19 @@ def sign_in() -> Document:
 
 def setup() -> Document:
     return _page("setup", "Set up your account")
+
+
+def told_of(error: Refusal) -> str:
+    """Why something is refused, with what is wrong of each field."""
+    return " ".join([error.message, *_messages(error.errors or {})])
+
+
+def _messages(errors: Any) -> Iterator[str]:
+    if isinstance(errors, str):
+        yield errors
+        return
+    for inside in errors.values() if isinstance(errors, Mapping) else errors:
+        yield from _messages(inside)
 
 
 def recovery() -> Document:

@@ -80,8 +80,8 @@ def _keys(operation: str, request: Json) -> Iterator[tuple[str, Json]]:
                 yield line["TableName"], line.get("Key") or line["Item"]
         case "BatchWriteItem":
             for table, writes in request["RequestItems"].items():
-                for write in (each for one in writes for each in one.values()):
-                    yield table, write.get("Key") or write["Item"]
+                parts = (part for write in writes for part in write.values())
+                yield from ((table, part.get("Key") or part["Item"]) for part in parts)
         case "BatchGetItem":
             for table, wanted in request["RequestItems"].items():
                 yield from ((table, key) for key in wanted["Keys"])

@@ -90,7 +90,7 @@ def try_out(body: Draft[MailTrialBody]) -> Sequence[Exchange]:
 
 
 def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
-    return page(pages.refused(views.told_of(error), PAGE))
+    return page(pages.refused(pages.told_of(error), PAGE))
 
 
 @endpoints.page(

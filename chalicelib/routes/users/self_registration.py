@@ -91,7 +91,7 @@ def _sent(
     try:
         registration.register(actor, body, caller)
     except Invalid as error:
-        shown = _form(cookies, views.told_of(error), views.typed(body.members))
+        shown = _form(cookies, pages.told_of(error), views.typed(body.members))
         return replace(shown, status=HTTPStatus.BAD_REQUEST)
     return page(pages.registered())
 

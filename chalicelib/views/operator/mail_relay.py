@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict, cast
 
 from chalicelib.bodies.servers import MASK
-from chalicelib.domain.errors import Blocked, Invalid, Refusal
+from chalicelib.domain.errors import Blocked, Invalid
 from chalicelib.domain.operator.mail_relays import Exchange
 from chalicelib.services.operator.mail_relay import OWN_HOST, OWN_PORT
 from chalicelib.services.users.policies.policies import about
@@ -90,16 +90,10 @@ def typed(members: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def told_of(error: Refusal) -> str:
-    """Why something is refused, with what is wrong of each field."""
-    rules = [of_field for of_field in (error.errors or {}).values() if isinstance(of_field, dict)]
-    return " ".join([error.message, *(str(said) for each in rules for said in each.values())])
-
-
 def refused(error: Invalid) -> str:
-    """The same as HTML, with what was said to the server where one was asked in a trial."""
+    """Why something is refused, as HTML; of a trial with what was said to the server."""
     trace = error.obstacles if isinstance(error, Blocked) else ()
-    return pages.mail_server_told(told_of(error), _lines(cast(Trace, trace)), is_done=False)
+    return pages.mail_server_told(pages.told_of(error), _lines(cast(Trace, trace)), is_done=False)
 
 
 def was_sent(trace: Trace) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, TypedDict, TypeGuard
 
 from chalicelib.domain.addresses import EMAIL_DOMAINS
-from chalicelib.domain.errors import Refusal
 from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.settings import Setting, value_of
 from chalicelib.tables.users.users import User
@@ -111,16 +110,3 @@ def typed(members: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _fits(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and len(value) <= LONGEST
-
-
-def told_of(error: Refusal) -> str:
-    """Why a registration is refused, with what is wrong of each field."""
-    return " ".join([error.message, *_messages(error.errors or {})])
-
-
-def _messages(errors: Any) -> Iterator[str]:
-    if isinstance(errors, str):
-        yield errors
-        return
-    for inside in errors.values():
-        yield from _messages(inside)
