@@ -21,6 +21,7 @@ from tests import dynamodb_local  # noqa: E402
 from tests.support import leaks, storage  # noqa: E402
 from tests.support.faults import read_only  # noqa: E402
 from tests.support.wire.client import Client  # noqa: E402
+from tests.support.wire.endpoints import things_of  # noqa: E402
 from tests.support.wire.valid_requests import Tenant, two_people  # noqa: E402
 from tests.support.world.beginning import Beginning  # noqa: E402
 from tests.support.world.make import Somebody  # noqa: E402
@@ -136,6 +137,14 @@ def betty(store: storage.Storage, beginning: Beginning) -> Somebody:
 def carol(store: storage.Storage, beginning: Beginning) -> Somebody:
     """Another user."""
     return beginning.joined_by("carol")
+
+
+@pytest.fixture
+def things(store: storage.Storage, beginning: Beginning) -> dict[str, str]:
+    """Identifiers that lead to something Ada may see, by the name paths give them."""
+    return beginning.with_added(
+        "things of Ada", lambda: things_of(beginning.joined_by("ada", admin=True))
+    )
 
 
 @pytest.fixture

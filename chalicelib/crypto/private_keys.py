@@ -8,10 +8,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib import aws
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Conflict, Unavailable
 from chalicelib.domain.light import dataclass
@@ -133,6 +132,4 @@ class Secret:
 def _secrets() -> Any:
     """A client for one call, which is to end before whoever asks has to."""
     deadline.require(PATIENCE.longest)
-    return botocore.session.get_session().create_client(
-        "secretsmanager", region_name=settings.region, config=Config(**PATIENCE.as_config())
-    )
+    return aws.client("secretsmanager", PATIENCE)

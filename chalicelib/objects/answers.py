@@ -12,10 +12,9 @@ import secrets
 from functools import cache
 from typing import Any
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib import aws
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
@@ -63,12 +62,10 @@ def _client() -> Any:
     Addresses name the region, so that S3 leads nobody elsewhere, and are of version 4, without
     which S3 gives nothing away that lies under a key of ours. gzip carries a sum of its own.
     """
-    config = Config(
-        **PATIENCE.as_config(),
+    return aws.client(
+        "s3",
+        PATIENCE,
         signature_version="s3v4",
         s3={"addressing_style": "virtual", "us_east_1_regional_endpoint": "regional"},
         request_checksum_calculation="when_required",
-    )
-    return botocore.session.get_session().create_client(
-        "s3", region_name=settings.region, config=config
     )

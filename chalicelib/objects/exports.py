@@ -12,10 +12,9 @@ from datetime import date
 from functools import cache
 from typing import IO, Any
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib import aws
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.settings import settings
@@ -78,6 +77,4 @@ def _reachable() -> Iterator[None]:
 
 @cache
 def _client() -> Any:
-    return botocore.session.get_session().create_client(
-        "s3", region_name=settings.region, config=Config(**PATIENCE.as_config())
-    )
+    return aws.client("s3", PATIENCE)

@@ -9,10 +9,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from chalicelib import aws
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.light import dataclass
@@ -80,9 +79,7 @@ class Bucket:
 
     @cached_property
     def _client(self) -> Any:
-        return botocore.session.get_session().create_client(
-            "s3", region_name=settings.region, config=Config(**PATIENCE.as_config())
-        )
+        return aws.client("s3", PATIENCE)
 
 
 class Folder:

@@ -9,9 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
-import botocore.session
-from botocore.config import Config
-
+from chalicelib import aws
 from chalicelib.domain.deadline import Patience
 from chalicelib.domain.ids import new_id
 from chalicelib.settings import Probe, settings
@@ -86,7 +84,4 @@ def request(method: str, path: str) -> dict[str, Any]:
 
 @cache
 def _client(service: str) -> Any:
-    config = Config(**PATIENCE.as_config())
-    return botocore.session.get_session().create_client(
-        service, region_name=settings.region, config=config
-    )
+    return aws.client(service, PATIENCE)

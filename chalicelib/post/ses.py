@@ -8,8 +8,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -18,10 +16,10 @@ from botocore.exceptions import (
     NoCredentialsError,
 )
 
+from chalicelib import aws
 from chalicelib.domain.addresses import sendable
 from chalicelib.domain.deadline import Patience
 from chalicelib.post.sending import NotSent
-from chalicelib.settings import settings
 
 _OF_THE_MAIL = frozenset({"MessageRejected", "BadRequestException"})
 """What SES says of this one mail, and would say again."""
@@ -53,9 +51,7 @@ class Ses:
 
     @cached_property
     def _client(self) -> Any:
-        return botocore.session.get_session().create_client(
-            "sesv2", region_name=settings.region, config=Config(**PATIENCE.as_config())
-        )
+        return aws.client("sesv2", PATIENCE)
 
 
 def _message(sender: str, address: str, subject: str, text: str, html: str) -> dict[str, Any]:

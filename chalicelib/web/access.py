@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from email.utils import formatdate
 
 from chalicelib.domain import clock
@@ -102,7 +102,7 @@ def require_csrf(request: Request) -> None:
     cookie = request.cookies.get(CSRF_COOKIE)
     if not cookie:
         raise NO_CSRF_COOKIE
-    if not hmac.compare_digest(_sent_token(request).encode(), cookie.encode()):
+    if not any(hmac.compare_digest(each.encode(), cookie.encode()) for each in _sent(request)):
         raise CSRF_MISMATCH
 
 
@@ -154,10 +154,9 @@ def _lifetime(expires: int) -> str:
     return f"; expires={ends}; Max-Age={expires - clock.timestamp()}"
 
 
-def _sent_token(request: Request) -> str:
-    header = request.headers.get("x-csrf-token")
-    if header:
-        return header
-    body = request.body
-    token = body.get("_csrfToken") if isinstance(body, dict) else None
-    return token if isinstance(token, str) else ""
+def _sent(request: Request) -> Iterator[str]:
+    """The token beside the cookie, in a header or in the body: a form is sent with a stale one."""
+    yield request.headers.get("x-csrf-token", "")
+    token = request.body.get("_csrfToken") if isinstance(request.body, dict) else None
+    if isinstance(token, str):
+        yield token

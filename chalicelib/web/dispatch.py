@@ -170,8 +170,6 @@ class _Exchange:
             access.require_csrf(request)
         self._authenticate()
         arguments = self._arguments()
-        if self.actor is not None and route.extends_session:
-            sessions.extend(self.actor)
         return _answer_of(call, route, self._result(arguments))
 
     def is_first_visit(self, result: Answer) -> bool:
@@ -203,6 +201,8 @@ class _Exchange:
             self.provisioner = access.find_provisioner(setting_id, self.request, self.caller)
             return
         self.actor = access.find_actor(route, self.request, self.caller)
+        if self.actor is not None and route.extends_session:
+            sessions.extend(self.actor)
         if not route.before_second_factor:
             access.require_second_factor(self.actor)
         access.require(

@@ -20,6 +20,8 @@ LARGEST_FORM = LARGEST_UPLOAD + 500_000
 SUFFIX = ".json"
 LONGEST_IDEMPOTENCY_KEY = 255
 LONGEST_AGENT = 300
+_JOINED = {"cookie": "; ", "accept": ", "}
+"""Headers that clients of HTTP/2 may send in parts, and what stands between these."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,10 @@ class Request:
 
     @cached_property
     def headers(self) -> Mapping[str, str]:
-        """Headers by lower-case name; of one sent twice, the last."""
-        return {name.lower(): value for name, value in (self.event.get("headers") or {}).items()}
+        """Headers by lower-case name; of one sent twice, the last, but for lists that are split."""
+        last = {name.lower(): value for name, value in (self.event.get("headers") or {}).items()}
+        several = {name: self._all_of(name) for name in _JOINED.keys() & last.keys()}
+        return last | {name: _JOINED[name].join(each) for name, each in several.items() if each}
 
     @cached_property
     def cookies(self) -> Mapping[str, str]:
@@ -89,12 +93,13 @@ class Request:
 
     def require_one_authorization(self) -> None:
         """Refuse two `Authorization` headers: a front may have believed the other one."""
-        several = self.event.get("multiValueHeaders") or {}
-        sent = [
-            each for name in several if name.lower() == "authorization" for each in several[name]
-        ]
-        if len(sent) > 1:
+        if len(self._all_of("authorization")) > 1:
             raise Invalid("Bad Request")
+
+    def _all_of(self, wanted: str) -> list[str]:
+        """The values of a header, however often it was sent."""
+        several = self.event.get("multiValueHeaders") or {}
+        return [each for name in several if name.lower() == wanted for each in several[name]]
 
     def bearer(self) -> str | None:
         """The access token; empty where the header names no bearer, `None` where there is none."""

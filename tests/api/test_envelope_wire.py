@@ -331,6 +331,24 @@ def test_the_token_may_stand_in_the_body(ada):
     assert client.post("/auth/logout.json", {"_csrfToken": csrf}).status == 200
 
 
+@pytest.mark.parametrize(
+    ("header", "member", "status"),
+    [("stale", "right", 200), ("right", "stale", 200), ("stale", "stale", 403), ("", "", 403)],
+)
+def test_one_right_token_is_enough(ada, header, member, status):
+    """A form is sent with a header that somebody has kept from before."""
+    client = signed_in(ada)
+    known = {"right": client.cookies["csrfToken"], "stale": "x", "": ""}
+
+    response = client.post(
+        "/account/settings/themes.json",
+        {"value": "midgar", "_csrfToken": known[member]},
+        headers={"x-csrf-token": known[header]},
+    )
+
+    assert response.status == status
+
+
 CHANGES = [
     route
     for group in GROUPS

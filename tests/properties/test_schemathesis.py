@@ -35,7 +35,7 @@ from infra.local_server.gateway import Context
 from tests.support.faults.rights import rights_of
 from tests.support.proving import SAMPLING, fewer, more
 from tests.support.wire.client import ROUTES as GATEWAY
-from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_protected, things_of
+from tests.support.wire.endpoints import CSRF_PAIR, ROUTES, is_protected
 from tests.support.world import make
 
 EXAMPLES = int(os.environ.get("CONTRACT_EXAMPLES") or more(fewer(1, 10), 50))
@@ -77,11 +77,6 @@ class Callers:
 @pytest.fixture
 def callers(ada, betty):
     return Callers(ada, betty)
-
-
-@pytest.fixture
-def things(ada):
-    return things_of(ada)
 
 
 # Directory synchronisation answers 503 where it is switched off, and has tests of its own.

@@ -24,6 +24,8 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.models.utilities import dynamo_to_dict
+from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
+from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import ActionResult, DynamoHandler, DynamoResult
 
 from chalicelib.storage.connection import quick_session
@@ -87,6 +89,8 @@ def mocked() -> Iterator[MotoStorage]:
     _look_for_the_names_of_methods_once()
     _convert_answers_late()
     _read_conditions_once()
+    _read_updates_once()
+    _know_the_kinds_of_nodes()
     _measure_rows_once()
     with mock_aws():
         yield MotoStorage()
@@ -241,3 +245,35 @@ def _read_conditions_once() -> None:
         return deque(words(self.condition_expression))
 
     ConditionExpressionParser._lex_condition_expression = words_of
+
+
+def _read_updates_once() -> None:
+    """Who carries one out changes a copy of the tree."""
+    UpdateExpressionParser.make = lru_cache(10_000)(UpdateExpressionParser.make)
+
+
+def _know_the_kinds_of_nodes() -> None:
+    """Not ask for each node of an update, ten times over, which ones are to be processed."""
+
+    def traverse(self: DepthFirstTraverser, node: Any) -> Any:
+        return _traversed(self, node, self.nodes_to_be_processed(), 0)
+
+    DepthFirstTraverser.traverse = traverse
+
+
+def _traversed(by: DepthFirstTraverser, node: Any, kinds: tuple[type, ...], at: int) -> Any:
+    if not _is_kind(type(node), (Node,)):
+        return node
+    parent = node.parent
+    for place, child in enumerate(node.children or ()):
+        by.pre_processing_of_child(node, place)
+        _traversed(by, child, kinds, place)
+    if _is_kind(type(node), kinds):
+        node = by.process(node)
+        node.parent = parent
+        if parent:
+            parent.children[at] = node
+    return node
+
+
+_is_kind = cache(issubclass)

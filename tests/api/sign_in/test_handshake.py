@@ -552,6 +552,25 @@ def test_every_other_request_extends_the_session(ada, time):
     assert is_known(client)
 
 
+REFUSED = [
+    ("POST", "/users.json", 403),  # only administrators may
+    ("GET", "/resources/no-id.json", 400),
+    ("GET", "/resources.json?filter[is-shared-with-group]=no-id", 400),
+    ("GET", "/resources/5b6f1ad4-5b6d-4f0c-8d5e-7d3b0a1c2e3f.json", 404),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "status"), REFUSED)
+def test_a_refused_request_extends_the_session_as_well(betty, time, method, path, status):
+    client = signed_in(betty)
+    headers = {"x-csrf-token": client.cookies["csrfToken"]}
+    for _ in range(3):
+        time.pass_by(minutes=20)
+        assert client.request(method, path, json={}, headers=headers).status == status
+
+    assert is_known(client)
+
+
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_signing_out_ends_the_session(ada, method):
     client = signed_in(ada)
