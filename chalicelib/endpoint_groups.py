@@ -221,7 +221,7 @@ GROUPS = (
             *("directory.directory_settings", "directory.directory_sync"),
             "directory.directory_page",
         ),
-        reads=_CALLER | _SHARED | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
+        reads=_CALLER | _SHARED | _SEEN | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
         adds=_LOG | _TOLD,
         writes=_SESSION
         | _SHARED
@@ -235,7 +235,7 @@ GROUPS = (
     EndpointGroup(
         "scim",
         modules=("directory.scim",),
-        reads=_CALLER | _SHARED | {"claims", "gpgkeys", "session_keys"},
+        reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys", "session_keys"},
         adds=_LOG | _TOLD | {"users", "claims", "tokens"},
         changes=frozenset({"settings", "users", "gpgkeys", "tokens"}),
         removes=_OF_USERS | {"claims"},
@@ -280,7 +280,7 @@ WORKERS = (
     EndpointGroup(
         "synchroniser",
         modules=("synchroniser",),
-        reads=_CALLER | _SHARED | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
+        reads=_CALLER | _SHARED | _SEEN | _OF_USERS | {"claims", "gpgkeys", "directory_links"},
         adds=_LOG | _TOLD | {"users", "claims", "tokens"},
         changes=frozenset({"settings", "users", "gpgkeys", "tokens"}),
         removes=_OF_USERS | {"claims"},

@@ -252,6 +252,18 @@ def test_another_role_is_told_to_its_user_and_lost_powers_to_administrators(stor
     assert "Mozilla 5. 0 (X11 Linux x86_64) https evil. example" in mails[0].text
 
 
+def test_who_loses_powers_and_account_in_one_request_is_told(store, ada):
+    carol = make.user("carol", admin=True)
+    sent = {"role_id": roles.USER.id, "disabled": clock.now().isoformat()}
+    assert ada.client.put(f"/users/{carol.id}.json", sent).status == 200
+
+    assert [(each.who, each.template) for each in posted(store)] == [
+        ("ada", "administrator-revoked"),
+        ("ada", "user-suspended"),
+        ("carol", "suspended"),
+    ]
+
+
 def test_a_deletion_is_told_to_managers_and_of_an_administrator_to_administrators(
     store, ada, betty
 ):

@@ -113,7 +113,8 @@ NAMED_WITHOUT_ID = {
     *("MetadataUpgradeFoldersIndex.index", "MetadataUpgradeResourcesPost.post"),
     *("MetadataSessionKeysGet.get", "MetadataSessionKeyCreate.create"),
     *("MetadataSessionKeyUpdate.update", "MetadataSessionKeyDelete.delete"),
-    *("SecretRevisionsResourceGet.get",),
+    *("SecretRevisionsResourceGet.get", "PasswordPoliciesUpdateSetSettings.post"),
+    *("UserPassphrasePoliciesGetSettings.get", "UserPassphrasePoliciesSetSettings.post"),
     *("SecretRevisionsSettingsGet.get", "SecretRevisionsSettingsPost.post"),
     *("SecretRevisionsSettingsDelete.delete",),
     *("MetadataUpgradeFoldersPost.post", "TagsIndex.index", "ResourcesTagsAdd.addPost"),
@@ -138,10 +139,7 @@ NAMED_WITHOUT_ID = {
 OURS = {
     "GroupLogs.view",
     "OpenApi.view",
-    "PasswordPoliciesSettingsSet.set",
     "SmtpSettingsDelete.delete",
-    "UserPassphrasePoliciesGet.get",
-    "UserPassphrasePoliciesSet.set",
 }
 
 

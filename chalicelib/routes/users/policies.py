@@ -33,7 +33,7 @@ def view_passwords() -> Document:
 @endpoints.route(
     "/password-policies/settings.json",
     ("POST", "PUT"),
-    action="PasswordPoliciesSettingsSet.set",
+    action="PasswordPoliciesUpdateSetSettings.post",
     access=Access.ADMIN,
     body=PasswordPoliciesBody,
     view=views.passwords,
@@ -45,7 +45,7 @@ def save_passwords(actor: Actor, body: Draft[Any]) -> Document:
 
 @endpoints.get(
     "/user-passphrase-policies/settings.json",
-    action="UserPassphrasePoliciesGet.get",
+    action="UserPassphrasePoliciesGetSettings.get",
     access=Access.USER,
     view=views.passphrases,
 )
@@ -57,7 +57,7 @@ def view_passphrases() -> Document:
 @endpoints.route(
     "/user-passphrase-policies/settings.json",
     ("POST", "PUT"),
-    action="UserPassphrasePoliciesSet.set",
+    action="UserPassphrasePoliciesSetSettings.post",
     access=Access.ADMIN,
     body=PassphrasePoliciesBody,
     view=views.passphrases,

@@ -16,6 +16,8 @@ class Line(Protocol):
     def request_id(self) -> str: ...
 
 
+_MOST = 2**31 - 1
+"""Rows that DynamoDB takes as the bound of a query."""
 Told = TypeVar("Told", bound=Line)
 
 
@@ -28,8 +30,8 @@ class Slice(NamedTuple):
 
     @property
     def most(self) -> int | None:
-        """How many lines there are to the end of the page."""
-        return None if self.limit is None else self.limit * self.page
+        """How many lines there are to the end of the page, or more than any log has."""
+        return None if self.limit is None else min(self.limit * self.page, _MOST)
 
     def of(self, lines: Sequence[Any]) -> Sequence[Any]:
         """The page, of lines that begin with the first."""

@@ -27,7 +27,7 @@ def look_again(read: Reading) -> None:
     if not Expiring(rows).is_on:
         return
     user, resource_ids = rows.find(User, user_id), read.resource_ids
-    is_out = user is None or user.deleted or user.disabled is not None
+    is_out = user is None or user.deleted or user.is_suspended(clock.now())
     holders = frozenset() if user is None or is_out else {user_id, *user.groups}
     found = reading.read(map(Resource.by_id, resource_ids))
     for row in (found.find(Resource, each) for each in resource_ids):

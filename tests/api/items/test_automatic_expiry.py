@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain import clock
+from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.services.operator import readings
 from tests.conftest import Time
 from tests.support.faults.hooks import Recorder
 from tests.support.storage import Storage
 from tests.support.wire.asks import removing
-from tests.support.world import departures, groups, make
+from tests.support.world import departures, directories, groups, make, scim
 from tests.support.world.items.expiry import marked, turned_off, turned_on
 from tests.support.world.items.resources import path, secret_of, secrets, stored
 from tests.support.world.items.shares import remove, share
-from tests.support.world.make import Somebody
+from tests.support.world.make import Somebody, Team
 from tests.support.world.operator.posted import told
 
 READ, UPDATE, OWNER = PermissionType
@@ -193,6 +196,55 @@ def test_a_suspension_that_is_yet_to_come_lets_expire_at_once(ada, betty):
     read(betty, item)
     suspend(ada, betty, "2027-01-01T00:00:00Z")
     assert expired(item) == [THEN]
+
+
+@pytest.mark.usefixtures("on")
+def test_who_is_suspended_later_reads_until_then_and_nothing_expires(ada, betty, time):
+    """As long as they have access, nobody loses anything."""
+    suspend(ada, betty, "2099-01-01T00:00:00Z")
+    item = make.resource(ada, {betty: READ})
+
+    read(betty, item)
+    time.pass_by(minutes=1)
+    readings.sweep(clock.now())
+
+    assert expired(item) == [None]
+    read(betty, item)
+
+
+@pytest.mark.usefixtures("on")
+@pytest.mark.parametrize("how", ["suspended", "removed", "deleted"])
+def test_what_was_read_expires_whatever_a_directory_does(ada, betty, carol, how):
+    read_one, unread = (make.resource(carol, {betty: READ}) for _ in range(2))
+    read(betty, read_one)
+    provisioning = scim.directory(ada)
+
+    if how == "suspended":
+        response = provisioning.patch(f"/Users/{betty.id}", scim.replace("active", False))
+    elif how == "deleted":
+        response = provisioning.delete(f"/Users/{betty.id}")
+    else:
+        entries = [directories.person(name) for name in ("ada", "betty")]
+        directories.run(ada, *entries)
+        directories.run(ada, entries[0])
+        response = None
+
+    assert response is None or response.status in (200, 204)
+    assert expired(read_one, unread) == [THEN, None]
+    assert betty.client.get("/users/me.json").status in (401, 403)
+
+
+@pytest.mark.usefixtures("on")
+def test_what_was_read_expires_when_a_directory_takes_somebody_from_a_group(ada, betty, carol):
+    provisioning = scim.directory(ada)
+    team = provisioning.grouped("crew", betty.id)
+    item = make.resource(carol, {Team(GroupId(team["id"]), (ada, betty)): READ})
+    read(betty, item)
+
+    left = scim.remove(f'members[value eq "{betty.id}"]')
+    assert provisioning.patch(f"/Groups/{team['id']}", left).status in (200, 204)
+    assert expired(item) == [THEN]
+    assert provisioning.delete(f"/Groups/{team['id']}").status == 204
 
 
 @pytest.mark.usefixtures("on")

@@ -162,6 +162,7 @@ def test_resources_shared_with_a_group_have_its_permission(ada, betty):
     assert ids(ada, f"filter[is-shared-with-group]={team.id}") == {shared}
     assert ids(betty, f"filter[is-shared-with-group]={team.id.upper()}") == {shared}
     assert ids(betty, f"filter[is-shared-with-group]={others.id}") == set()
+    assert ids(ada, f"filter[is-shared-with-group]={ada.id}") == set()
 
 
 def test_foreign_identifiers_lead_nowhere_and_are_not_counted(ada, betty):

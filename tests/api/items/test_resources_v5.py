@@ -407,6 +407,7 @@ UPGRADE = {
         )
     }
 }
+NO_TYPE = {"_required": "A resource type is required to downgrade a resource."}
 DOWNGRADE = {
     "resource_type_id": {
         "v5_to_v4_downgrade_allowed": (
@@ -478,12 +479,16 @@ def test_a_downgrade_takes_the_metadata_away(ada):
     assert row.resource_type_id == row.live_type_id == kind.id
 
 
-def test_a_downgrade_without_a_type_has_the_default_one(ada):
+def test_a_downgrade_names_its_type(ada, digest):
+    """Else what the metadata says is lost with a change of the name."""
     allow(allow_v5_v4_downgrade=True)
+    resource_id = v5_resource(ada)
+    before = digest()
 
-    body = ada.client.put(path(v5_resource(ada)), {"name": "mail"}).body
-
-    assert body["resource_type_id"] == resource_types.PASSWORD_STRING.id
+    for nothing in ({}, {"resource_type_id": None}):
+        response = ada.client.put(path(resource_id), {"name": "mail", **nothing})
+        assert (response.status, response.body) == (400, {"resource_type_id": NO_TYPE})
+    assert digest() == before
 
 
 def test_a_downgrade_gives_a_name(ada, digest):
@@ -492,7 +497,8 @@ def test_a_downgrade_gives_a_name(ada, digest):
     resource_id = v5_resource(ada)
     before = digest()
 
-    response = ada.client.put(path(resource_id), {"username": "u"})
+    kind = resource_types.TOTP.id
+    response = ada.client.put(path(resource_id), {"username": "u", "resource_type_id": kind})
 
     assert response.body == {"name": {"_required": "A name is required."}}
     assert digest() == before

@@ -161,6 +161,8 @@ def test_pages_count_logs_and_end(ada: Somebody, time: Time) -> None:
     assert page("?limit=0") == page("?limit=-4") == page("?limit=x&page=0") == [ids[4]]
     past = log(ada, resource_id, "?page=4&limit=2")
     assert (past.status, past.body) == (404, "")
+    for limit, number in ((10, 10**15), (9300, 10**15), (1_000_000, 10**15)):
+        assert log(ada, resource_id, f"?page={number}&limit={limit}").status == 404
     assert log(ada, resource_id, "?sort=ActionLogs.id").status == 400
     assert log(ada, resource_id, "?filter[x]=1&contain[y]=1").status == 200
     whole = log(ada, resource_id).header["pagination"]

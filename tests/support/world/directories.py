@@ -9,6 +9,7 @@ from typing import Any
 from chalicelib.domain.directory.directory import Directory, EntryId, Person, Team
 from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.ids import named_id
+from chalicelib.endpoint_groups import GROUPS
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.storage import reading
@@ -16,10 +17,12 @@ from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.users.users import User
+from tests.support.faults.rights import rights_of_group
 from tests.support.world.make import Somebody
 
 LONG_AGO = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 """When entries were made that say nothing else: before anything of a test's own."""
+[DIRECTORY] = (group for group in GROUPS if group.name == "directory")
 LATER = datetime(2027, 6, 1, tzinfo=UTC)
 
 
@@ -91,12 +94,14 @@ def run(
 ) -> Outcome:
     """Bring users and groups in step with a directory of these entries."""
     wanted = settings(administrator, **further)
-    return synchronisation.carry_out(administrator.actor, wanted, directory(*entries), confirm)
+    with rights_of_group(DIRECTORY):
+        return synchronisation.carry_out(administrator.actor, wanted, directory(*entries), confirm)
 
 
 def rehearse(administrator: Somebody, *entries: Person | Team, **further: Any) -> Outcome:
     wanted = settings(administrator, **further)
-    return synchronisation.rehearse(administrator.actor, wanted, directory(*entries))
+    with rights_of_group(DIRECTORY):
+        return synchronisation.rehearse(administrator.actor, wanted, directory(*entries))
 
 
 def told(reports: Sequence[Report]) -> list[tuple[str, str]]:

@@ -106,6 +106,12 @@ def _is_owner(permission: PermissionRow) -> bool:
     return held.type_of(permission) == PermissionType.OWNER
 
 
+def _is_shared_with(row: ResourceRow, group_id: str) -> bool:
+    """Whether a group has a permission of its own; users have theirs in the same list."""
+    permission = row["permissions"]["M"].get(group_id)
+    return permission is not None and permission["M"]["aro"]["S"] == "Group"
+
+
 def _is_wanted(row: ResourceRow, permission: PermissionRow, wanted: WantedResources) -> bool:
     if row["deleted"]["BOOL"]:
         return False
@@ -113,7 +119,7 @@ def _is_wanted(row: ResourceRow, permission: PermissionRow, wanted: WantedResour
         return False
     if wanted.is_shared_with_me and _is_owner(permission):
         return False
-    if wanted.group_id is not None and wanted.group_id not in row["permissions"]["M"]:
+    if wanted.group_id is not None and not _is_shared_with(row, wanted.group_id):
         return False
     if wanted.metadata_key_type is None:
         return True

@@ -163,7 +163,7 @@ def _write(
         if suspension is not None:
             suspension.write(tx, actor.id)
         if changes.get("disabled") is not None and not was_suspended:
-            user_notices.tell_of_suspension(tx, actor, user)
+            user_notices.tell_of_suspension(tx, actor, user, had_powers=had_powers)
         besides(tx, user.id)
 
 

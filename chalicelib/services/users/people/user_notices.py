@@ -32,12 +32,12 @@ def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool)
         )
 
 
-def tell_of_suspension(tx: Transaction, actor: Actor, user: User) -> None:
-    """Tell the administrators, and who is one until then; of what begins later, since when."""
+def tell_of_suspension(tx: Transaction, actor: Actor, user: User, *, had_powers: bool) -> None:
+    """Tell the administrators, and who is or was one; of what begins later, since when."""
     others, name = notices.administrators(but=[user.id]), notices.name_of(user)
     is_now = user.is_suspended(clock.now() + _SOON)
     since = None if is_now else f"{user.disabled:%Y-%m-%d %H:%M UTC}"
     told = partial(notices.tell, tx, actor=actor.id, since=since)
     told(Event.USER_SUSPENDED, to=others, subject=user.id, name=name)
-    if user.is_admin:
+    if had_powers or user.is_admin:
         told(Event.SUSPENDED, to=notices.users([user.id]))
