@@ -26,30 +26,40 @@ def only(template: Json, kind: str) -> Json:
 
 def named(value: Any) -> set[str]:
     """Logical names of what a value refers to, anywhere in it."""
-    if isinstance(value, list):
-        return {name for each in value for name in named(each)}
-    if not isinstance(value, dict):
-        return set()
-    if isinstance(value.get("Ref"), str):
-        return {value["Ref"]}
-    if "Fn::GetAtt" in value:
-        return {value["Fn::GetAtt"][0]}
-    if isinstance(value.get("Fn::Sub"), str):
-        return {match[1] for match in _NAMED.finditer(value["Fn::Sub"])}
-    return named(list(value.values()))
+    found, left = set(), [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, list):
+            left.extend(each)
+        elif isinstance(each, dict):
+            names = _names_in(each)
+            found |= names or set()
+            left.extend(each.values() if names is None else ())
+    return found
+
+
+def _names_in(reference: Json) -> set[str] | None:
+    """What a reference names; nothing where it is no reference, but a value like others."""
+    if isinstance(reference.get("Ref"), str):
+        return {reference["Ref"]}
+    if "Fn::GetAtt" in reference:
+        return {reference["Fn::GetAtt"][0]}
+    if isinstance(reference.get("Fn::Sub"), str):
+        return {match[1] for match in _NAMED.finditer(reference["Fn::Sub"])}
+    return None
 
 
 def texts(value: Any) -> Iterator[str]:
-    """Every text in a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for name, each in value.items():
-            yield str(name)
-            yield from texts(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from texts(each)
+    """Every text in a value, names of members among them."""
+    left = [value]
+    while left:
+        each = left.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, dict):
+            left.extend(part for pair in each.items() for part in pair)
+        elif isinstance(each, list):
+            left.extend(each)
 
 
 def as_list(value: Any) -> list[Any]:

@@ -16,6 +16,7 @@ from moto import mock_aws
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.dynamodb.models import dynamodb_backends
+from moto.kms import models
 from moto.kms.models import kms_backends
 from moto.logs.models import logs_backends
 from moto.s3.models import s3_backends
@@ -119,6 +120,14 @@ def _templates(bundle: Bundle) -> dict[str, str]:
     """By their files' names; the same for all tests."""
     tenants = {f"tenant-{name}.json": text(tenant(tier, bundle)) for name, tier in TIERS.items()}
     return {"platform.json": text(platform(bundle)), **tenants}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _keys_are_drawn_once() -> Iterator[None]:
+    """Moto draws an RSA key for each key of KMS, also for those that are no RSA keys."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(models, "generate_private_key", cache(models.generate_private_key))
+        yield
 
 
 @pytest.fixture
