@@ -50,7 +50,7 @@ def removal(known: Known, link: DirectoryLink) -> Step:
         return _kept(unlinked, user, is_entry=link.id in known.exempt)
     if user.deleted:
         return _was_gone(unlinked, user, "deleted")
-    if known.settings.suspends_users and user.disabled is not None:
+    if known.settings.suspends_users and user.is_suspended(clock.now()):
         return _was_gone(unlinked, user, "suspended")
     if user.is_admin:
         message = f"User {user.username} not removed: {_LEFT_TO_ADMINISTRATORS}."
@@ -75,7 +75,8 @@ def arrival(known: Known, person: Person) -> list[Step]:
         return _passed_over(known, person, user, is_linked=is_linked)
     if user is None:
         return _addition(person, link, "added") if known.settings.creates_users else []
-    if user.deleted or (known.settings.suspends_users and user.disabled is not None):
+    is_suspended = known.settings.suspends_users and user.is_suspended(clock.now())
+    if user.deleted or is_suspended:
         return _return(known, person, link, user) if known.settings.creates_users else []
     if not is_linked:
         return _linking(known, person, link, user)

@@ -134,6 +134,36 @@ def test_people_who_are_gone_are_suspended_where_that_is_wanted_and_come_back(ad
     assert people.stored(betty.id).disabled is None
 
 
+def test_who_leaves_before_a_suspension_begins_is_suspended_at_once(ada, betty, time):
+    run(ada, person("betty"), DAVE, suspends_users=True)
+    suspend_in_2099(ada, betty)
+    simulated = rehearse(ada, DAVE, suspends_users=True)
+    gone = run(ada, DAVE, suspends_users=True)
+
+    assert told(gone.users) == told(simulated.users) == [("delete", "success")]
+    assert people.stored(betty.id).disabled == time.now
+    assert betty.client.get("/users/me.json").status == 403
+    assert link_of(person("betty")) is None
+
+
+def test_who_stays_before_a_suspension_begins_is_linked_and_renamed(ada, betty):
+    suspension = suspend_in_2099(ada, betty)
+    entry = person("betty", "Elisabeth")
+    linked = run(ada, entry, suspends_users=True)
+    again = run(ada, person("betty", created=LATER), suspends_users=True)
+
+    assert told(linked.users) == [("create", "sync"), ("update", "success")]
+    assert told(again.users) == [("update", "success")]
+    assert people.stored(betty.id).disabled == suspension
+
+
+def suspend_in_2099(ada, user):
+    """Have an administrator set a suspension that has not begun."""
+    answer = ada.client.put(f"/users/{user.id}.json", {"disabled": "2099-01-01 00:00:00"})
+    assert answer.status == 200
+    return people.stored(user.id).disabled
+
+
 def test_a_name_is_changed_and_the_address_is_not(ada, betty):
     run(ada, person("betty"))
     outcome = run(ada, person("betty", "Elisabeth", username="e@example.com"))
