@@ -7,7 +7,7 @@ those before would have done.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -75,20 +75,24 @@ class Known:
 
     def user_of(self, person: Person) -> User | None:
         """Who a person of the directory is here, deleted ones included."""
-        link = self.people.get(person.id)
-        if link is not None and link.subject in self.users:
-            return self.users[link.subject]
-        name = folded(person.username or "")
-        user_id = self.usernames.get(name) or self.former_users.get(name)
-        return None if user_id is None else self.users.get(user_id)
+        link, name = self.people.get(person.id), folded(person.username or "")
+        linked = None if link is None else self.users.get(str(link.subject))
+        living = self.usernames.get(name)
+        if linked is not None and not self._is_replaced(linked, living):
+            return linked
+        return self.users.get(living or self.former_users.get(name, ""))
 
     def group_of(self, team: Team) -> Group | None:
-        link = self.teams.get(team.id)
-        if link is not None and link.subject in self.groups:
-            return self.groups[link.subject]
-        name = folded(team.title or "")
-        group_id = self.names.get(name) or self.former_groups.get(name)
-        return None if group_id is None else self.groups.get(group_id)
+        link, name = self.teams.get(team.id), folded(team.title or "")
+        linked = None if link is None else self.groups.get(str(link.subject))
+        living = self.names.get(name)
+        if linked is not None and not self._is_replaced(linked, living):
+            return linked
+        return self.groups.get(living or self.former_groups.get(name, ""))
+
+    def _is_replaced(self, linked: User | Group, living: str | None) -> bool:
+        """Whether what is linked is deleted, and another has come in its place."""
+        return linked.deleted and living is not None and linked.id not in self.exempt
 
     def member_of(self, name: str) -> User | None:
         """The user of whom a distinguished name speaks, where they are linked."""
@@ -181,7 +185,9 @@ def read(settings: DirectorySettings, manager: User, directory: Directory) -> Kn
     addresses = [each.username for each in directory.people if each.id not in known.people]
     names = [team.title for team in directory.teams if team.id not in known.teams]
     _read_subjects(known, filter(None, addresses), filter(None, names))
-    _read_subjects(known, (), _new_names(known, directory.teams))
+    _read_subjects(
+        known, _lost_addresses(known, directory.people), _other_names(known, directory.teams)
+    )
     _read_teams(known, directory.teams)
     return known
 
@@ -193,10 +199,22 @@ def _by_id(rows: Iterable[DirectoryLink]) -> Links:
     return {row.id: row for row in rows}
 
 
-def _new_names(known: Known, teams: Iterable[Team]) -> list[str]:
-    """The names that groups are to have which are linked under another."""
-    linked = [(team, group) for team in teams if (group := known.group_of(team)) is not None]
-    return [t.title for t, group in linked if t.title and folded(t.title) != folded(group.name)]
+def _lost_addresses(known: Known, persons: Iterable[Person]) -> Iterator[str]:
+    """The addresses of people who are linked to somebody who is not there."""
+    for person in persons:
+        if person.id in known.people and person.username:
+            user = known.user_of(person)
+            if user is None or user.deleted:
+                yield person.username
+
+
+def _other_names(known: Known, teams: Iterable[Team]) -> Iterator[str]:
+    """The names of groups that are linked under another, or to one that is not there."""
+    for team in teams:
+        if team.id in known.teams and team.title:
+            group = known.group_of(team)
+            if group is None or group.deleted or folded(team.title) != folded(group.name):
+                yield team.title
 
 
 def _read_subjects(known: Known, addresses: Iterable[str], names: Iterable[str]) -> None:
@@ -292,7 +310,7 @@ def read_holdings(known: Known, group_ids: Sequence[str]) -> None:
 def read_person(known: Known, person: Person) -> None:
     """Read again what a person is decided from."""
     _read_link(known, Model.USERS, person.id)
-    names = [] if person.username is None or person.id in known.people else [person.username]
+    names = [] if person.username is None else [person.username]
     for name in map(folded, names):
         known.usernames.pop(name, None)
         known.former_users.pop(name, None)
@@ -310,10 +328,10 @@ def read_team(known: Known, team: Team) -> None:
         known.former_groups.pop(name, None)
     link = known.teams.get(team.id)
     _read_again(known, [] if link is None else [link], [], names)
-    _read_linked(known, known.group_of(team))
-    group_id = known.names.get(folded(team.title or "")) if link is None else str(link.subject)
-    if group_id is not None:
-        _read_members(known, group_id)
+    group = known.group_of(team)
+    _read_linked(known, group)
+    if group is not None and not group.deleted:
+        _read_members(known, group.id)
 
 
 def read_link(known: Known, link: DirectoryLink) -> None:

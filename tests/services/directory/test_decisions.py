@@ -163,6 +163,20 @@ def test_of_an_entry_that_is_there(model, entry, record, created, expected):
     assert told(made.arrival(), made.known) == expected
 
 
+@MODELS
+@pytest.mark.parametrize(
+    ("exempt", "expected"), [(None, SYNCED), ("deleted", SKIPPED), ("living", SKIPPED)]
+)
+def test_who_is_left_alone_is_so_where_another_has_come_in_their_place(model, exempt, expected):
+    made = scene(model, LINKED, DELETED, LONG_AGO)
+    living = _user("dave") if model is Model.USERS else _group("crew")
+    made.known.put_user(living) if isinstance(living, User) else made.known.put_group(living)
+    for row_id in {"deleted": [made.link.subject], "living": [living.id]}.get(exempt, []):
+        made.known.exempt[row_id] = DirectoryLink.exemption(model, row_id)
+
+    assert told(made.arrival(), made.known) == expected
+
+
 @pytest.mark.parametrize(
     ("entry", "record", "created", "expected"),
     [
