@@ -177,8 +177,6 @@ def _return(known: Known, person: Person, link: DirectoryLink | None, user: User
 
 def _linking(known: Known, person: Person, link: DirectoryLink | None, user: User) -> list[Step]:
     """Somebody is here, whom an entry may mean that came first and is alone in it."""
-    if not known.settings.creates_users:
-        return []
     cause = known.hindrance(person, user)
     if cause is not None:
         message = f"User {user.username} not linked: {cause}."

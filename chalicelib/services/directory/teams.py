@@ -133,8 +133,6 @@ def _return(known: Known, team: Team, link: DirectoryLink | None, group: Group) 
 
 
 def _linking(known: Known, team: Team, link: DirectoryLink | None, group: Group) -> list[Step]:
-    if not known.settings.creates_groups:
-        return []
     cause = known.hindrance(team, group)
     if cause is not None:
         message = f"Group {group.name} not linked: {cause}."

@@ -204,10 +204,31 @@ def test_a_group_without_a_name_is_refused():
 
 
 @MODELS
-@pytest.mark.parametrize("record", [NONE, ALIVE, IGNORED, DELETED])
-def test_where_adding_is_off_nothing_is_added_linked_or_told(model, record):
-    made = scene(model, UNLINKED, record, LONG_AGO)
+@pytest.mark.parametrize(
+    ("record", "created", "expected"),
+    [
+        (NONE, LONG_AGO, []),
+        (ALIVE, LONG_AGO, SYNCED),
+        (ALIVE, LATER, REFUSED),
+        (IGNORED, LONG_AGO, []),
+        (DELETED, LONG_AGO, []),
+        (DELETED, LATER, []),
+    ],
+)
+def test_where_adding_is_off_who_is_here_is_linked_and_nobody_is_added(
+    model, record, created, expected
+):
+    made = scene(model, UNLINKED, record, created)
     made.known.settings = replace(SETTINGS, creates_users=False, creates_groups=False)
+
+    assert told(made.arrival(), made.known) == expected
+
+
+def test_where_adding_is_off_who_is_suspended_is_not_brought_back():
+    made = scene(Model.USERS, UNLINKED, ALIVE, LATER)
+    made.known.settings = replace(SETTINGS, creates_users=False, suspends_users=True)
+    [user] = [each for each in made.known.users.values() if each is not made.known.manager]
+    user.disabled = clock.now() - timedelta(days=1)
 
     assert made.arrival() == []
 

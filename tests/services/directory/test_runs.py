@@ -5,7 +5,7 @@ from __future__ import annotations
 from chalicelib.domain import deadline
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.runs import A_TURN
-from tests.support.world import make, people
+from tests.support.world import groups, make, people
 from tests.support.world.directories import (
     LATER,
     group_named,
@@ -53,6 +53,23 @@ def test_a_dry_run_tells_what_the_run_does_and_writes_nothing(ada, betty, digest
     assert [r.message for r in simulated.reports] == [r.message for r in done.reports]
     assert told(simulated.reports) == told(done.reports)
     assert {report.action.value for report in done.reports} == {"create", "update", "delete"}
+
+
+def test_where_adding_is_off_who_is_here_is_linked_renamed_and_leaves(ada, betty, carol):
+    made = groups.created(ada, ada, carol, name="crew")["id"]
+    both = (person("betty", "Elisabeth"), DAVE)
+    off = {"creates_users": False, "creates_groups": False}
+    simulated = rehearse(ada, *both, team("crew", *both), team("new"), **off)
+    linked = run(ada, *both, team("crew", *both), team("new"), **off)
+    members = groups.members(made)
+    gone = run(ada, DAVE, team("new"), **off)
+
+    assert told(linked.users) == [("create", "sync"), ("update", "success")]
+    assert told(linked.groups) == [("create", "sync"), ("create", "success")]
+    assert [r.message for r in simulated.reports] == [r.message for r in linked.reports]
+    assert members == {ada.id: True, betty.id: False, carol.id: False}
+    assert told(gone.reports) == [("delete", "success")] * 2
+    assert (user_named("dave"), group_named("new")) == (None, None)
 
 
 def test_members_of_the_directory_s_group_join_and_leave(ada, betty, carol):
