@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from chalicelib.domain import deadline
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.runs import A_TURN
@@ -70,6 +72,20 @@ def test_where_adding_is_off_who_is_here_is_linked_renamed_and_leaves(ada, betty
     assert members == {ada.id: True, betty.id: False, carol.id: False}
     assert told(gone.reports) == [("delete", "success")] * 2
     assert (user_named("dave"), group_named("new")) == (None, None)
+
+
+@pytest.mark.parametrize("is_suspended", [False, True])
+def test_a_new_group_is_its_caller_s_and_managed_by_them_where_the_default_cannot(
+    ada, betty, is_suspended
+):
+    if is_suspended:
+        people.suspend(betty)
+    by_default = make.user("edith", admin=True).id
+    run(ada, team("crew"), default_user=by_default, default_group_admin_user=betty.id)
+
+    crew = group_named("crew")
+    assert crew.created_by == ada.id
+    assert groups.members(crew.id) == {ada.id if is_suspended else betty.id: True}
 
 
 def test_members_of_the_directory_s_group_join_and_leave(ada, betty, carol):

@@ -83,10 +83,8 @@ def directory(*entries: Person | Team) -> Directory:
 
 def settings(administrator: Somebody, **further: Any) -> DirectorySettings:
     """Settings of a directory that nobody asks; a run may remove anybody, unless they say less."""
-    found = {"removal_limit": 100, **further}
-    return DirectorySettings(
-        (), default_user=administrator.id, default_group_admin_user=administrator.id, **found
-    )
+    names = dict.fromkeys(("default_user", "default_group_admin_user"), administrator.id)
+    return DirectorySettings((), **{**names, "removal_limit": 100, **further})
 
 
 def run(
