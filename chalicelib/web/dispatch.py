@@ -229,8 +229,15 @@ class _Exchange:
         if "query" in wants:
             arguments["query"] = query
         if route.body is not None:
-            arguments["body"] = Draft(route.body, self.request.body)
+            arguments["body"] = self._draft(route.body)
         return arguments
+
+    def _draft(self, body: type[Any]) -> Draft[Any]:
+        """The body as sent; what is no object is refused where it would pass for no members."""
+        draft: Draft[Any] = Draft(body, self.request.body)
+        if self.route.needs_object and not draft.is_object:
+            raise Invalid("Bad Request")
+        return draft
 
     def _of_directory(self) -> dict[str, Any]:
         """What a directory sends, of that what the route function names."""

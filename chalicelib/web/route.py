@@ -53,6 +53,9 @@ class Route:
     shape: Any = None
     """The type of the body, where neither the view nor the handler says it."""
     body: type[Any] | None = None
+    needs_object: bool = False
+    """Whether JSON that is neither an object nor null is refused where a body is due. Elsewhere
+    it counts as a body without members, and is refused for what it lacks: here it would pass."""
     query: Options = NO_OPTIONS
     again: Callable[..., Any] | None = None
     """Of an endpoint that makes something: returns what a request made, for whom repeats it with

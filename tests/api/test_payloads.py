@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from typing import get_args, get_origin
 
 import pytest
 
@@ -62,6 +63,10 @@ FOREIGN_CHARSETS = (
     'application/json; charset="iso-8859-1"',
     "application/x-www-form-urlencoded; charset=utf-7",
 )
+NO_OBJECTS = (*([], ["x"], [{"name": "x"}], [[]]), *("", "x"), *(0, 5, 1.5), *(True, False))
+NO_LISTS = ({"name": "x"}, {"0": {}}, "x", 5, 1.5, True)
+OF_TRANSFERS = ("TransfersUpdate.update", "TransfersUpdate.updateNoSession")
+"""A change of a mobile transfer that says nothing would begin it again, which answers 403."""
 BROKEN_FORMS = {
     "no boundary": ("multipart/form-data", b"--x\r\n\r\n"),
     "no end": (
@@ -94,6 +99,40 @@ def test_a_body_of_the_deepest_level_is_read(ada, route):
     raw = b'{"a":' * DEEPEST + b"1" + b"}" * DEEPEST
     answer = ask(route, path_of(route), ada.client, raw=raw, headers=JSON)
     assert (answer.message, answer.body) != ("Bad Request", "")
+
+
+@over(lambda route: has_body(route) and route.method != "DELETE")
+def test_a_body_of_another_kind_than_is_due_is_refused(tenant, digest, route):
+    """NP06"""
+    name = f"{route.method} {route.path}"
+    request = REQUESTS[name](tenant, name)
+    before = digest()
+    for body in NO_LISTS if takes_list(route) else NO_OBJECTS:
+        answer = sent_instead(request, json.dumps(body).encode())
+        assert answer.status == (403 if route.action in OF_TRANSFERS else 400), body
+        if route.needs_object:
+            assert_bad_request(answer)
+        assert digest() == before, body
+
+
+@pytest.mark.parametrize("raw", [b"", b"null", b"{}"])
+@over(lambda route: route.needs_object)
+def test_where_nothing_is_lacking_null_and_no_body_are_one_without_members(tenant, route, raw):
+    """NP06"""
+    name = f"{route.method} {route.path}"
+    answer = sent_instead(REQUESTS[name](tenant, name), raw)
+    assert answer.status == route.status, answer.json
+
+
+def takes_list(route):
+    return any(get_origin(kind) is list for kind in (route.body, *get_args(route.body)))
+
+
+def sent_instead(request, raw):
+    """What a valid request is answered that has this JSON as its body."""
+    headers = {**request.options.get("headers", {}), **JSON}
+    options = {**request.options, "headers": headers}
+    return request.client.request(request.method, request.path, raw=raw, **options)
 
 
 @over(has_body)

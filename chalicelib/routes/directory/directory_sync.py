@@ -41,6 +41,7 @@ def dry_run(actor: Actor) -> Reply:
     denied=_FOR_ADMINISTRATORS,
     unauthenticated=Forbidden(_FOR_ADMINISTRATORS),
     body=RunBody,
+    needs_object=True,
     view=views.run,
 )
 def synchronize(actor: Actor, body: Draft[RunBody]) -> Reply:

@@ -88,6 +88,7 @@ def create(actor: Actor, body: Draft[GroupBody], query: Query) -> views.Detailed
     action="GroupsUpdate.update",
     access=Access.USER,
     body=GroupUpdateBody,
+    needs_object=True,
     view=views.updated,
 )
 def update(actor: Actor, group: str, body: Draft[GroupUpdateBody]) -> Found:
@@ -100,6 +101,7 @@ def update(actor: Actor, group: str, body: Draft[GroupUpdateBody]) -> Found:
     action="GroupsUpdate.dryRun",
     access=Access.USER,
     body=GroupUpdateBody,
+    needs_object=True,
     view=views.dry_run,
 )
 def dry_run(actor: Actor, group: str, body: Draft[GroupUpdateBody]) -> DryRun:

@@ -149,6 +149,7 @@ def create(actor: Actor, body: Draft[Any]) -> views.ChangedResourceJson:
     action="ResourcesUpdate.update",
     access=Access.USER,
     body=V4Update | V5Touch | V5Update,
+    needs_object=True,
     message="The resource has been updated successfully.",
 )
 def update(actor: Actor, resource_id: ResourceId, body: Draft[Any]) -> views.ChangedResourceJson:

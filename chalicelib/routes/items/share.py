@@ -85,6 +85,7 @@ def candidates_for_resource(actor: Actor, resource: str, query: Query) -> list[v
     action="Share.dryRun",
     access=Access.USER,
     body=SimulationBody,
+    needs_object=True,
     view=views.simulation,
     ids=INVALID_ID,
 )
@@ -98,6 +99,7 @@ def simulate(actor: Actor, resource_id: ResourceId, body: Draft[SimulationBody])
     action="Share.share",
     access=Access.USER,
     body=ShareBody,
+    needs_object=True,
     view=nothing,
     ids=INVALID_ID,
 )
@@ -112,6 +114,7 @@ def share(actor: Actor, resource_id: ResourceId, body: Draft[ShareBody]) -> None
     action="FoldersShare.share",
     access=Access.USER,
     body=FolderShareBody,
+    needs_object=True,
     ids={"folder_id": "The folder id is not valid."},
 )
 def share_folder(

@@ -30,6 +30,7 @@ def index(actor: Actor) -> list[Tag]:
     action="ResourcesTagsAdd.addPost",
     access=Access.USER,
     body=TagsBody,
+    needs_object=True,
     view=views.tags,
     ids={"tag_or_resource_id": "The resource identifier should be a valid UUID."},
 )

@@ -35,6 +35,7 @@ def view() -> Setting | None:
     access=Access.ADMIN,
     denied=_DENIED,
     body=NotificationSettingsBody,
+    needs_object=True,
     message="The email notification settings were saved.",
     view=views.settings,
 )
