@@ -129,6 +129,7 @@ def jwt_login(body: Draft[LoginBody], caller: Caller, cookies: Mapping[str, str]
     action="RefreshToken.refreshPost",
     access=Access.PUBLIC,
     body=RefreshBody,
+    needs_object=True,
     view=views.access_token,
     csrf=False,
 )

@@ -361,6 +361,22 @@ def test_members_that_are_null_leave_the_cookie_to_be_read(api: Client, tokens: 
     assert response.status == 200
 
 
+@pytest.mark.parametrize("body", [[], ["x"], [{"user_id": "x"}], "text", 7, False])
+def test_what_is_no_object_leaves_the_cookie_unread(
+    api: Client, tokens: Tokens, digest: Callable[[], str], body: Any
+) -> None:
+    """NP06"""
+    before = digest()
+    response = api.post(
+        REFRESH_PATH,
+        body,
+        cookies={"refresh_token": tokens.refresh_token, "csrfToken": "a" * 128},
+        headers={"x-csrf-token": "a" * 128},
+    )
+    assert refused(response, "Bad Request")
+    assert digest() == before
+
+
 def test_an_unknown_cookie_is_refused_before_the_csrf_pair_is_asked_for(api: Client) -> None:
     assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": new_id()}), UNKNOWN)
 
