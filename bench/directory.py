@@ -23,6 +23,7 @@ from chalicelib.domain.directory.directory import Directory, EntryId, Person, Te
 from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.ids import UserId, named_id
 from chalicelib.services.directory import synchronisation
+from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.reports import Outcome, Status
 from chalicelib.settings import settings
@@ -89,9 +90,9 @@ def _run() -> Run:
     """A run in the name of an administrator."""
     assert settings.key_folder is not None
     administrator = UserId(Tenant.read(settings.key_folder).ada)
-    wanted = DirectorySettings((), administrator, administrator)
+    standing = Standing(DirectorySettings((), administrator, administrator), None)
     actor = acting(people.by_id([administrator])[administrator], Caller())
-    return lambda directory: synchronisation.carry_out(actor, wanted, directory, None)
+    return lambda directory: synchronisation.carry_out(actor, standing, directory, None)
 
 
 def _person(number: int, first: str = "One") -> Person:

@@ -19,6 +19,7 @@ endpoints = Endpoints(__name__)
 _FOR_ADMINISTRATORS = "Directory functions are for administrators."
 _DENIED = "You are not authorized to access that location."
 _NOT_ALL = "The time is over before the run is: run it again to go on."
+_CHANGED = "The settings were changed or deleted before the run was over: what is done stays."
 
 
 @endpoints.get(
@@ -50,7 +51,8 @@ def synchronize(actor: Actor, body: Draft[RunBody]) -> Reply:
 
 
 def _told(outcome: Outcome, finished: str) -> Reply:
-    return Reply(outcome, message=_NOT_ALL if outcome.left else finished)
+    unfinished = _CHANGED if outcome.are_settings_changed else _NOT_ALL
+    return Reply(outcome, message=unfinished if outcome.left else finished)
 
 
 @endpoints.get(

@@ -38,7 +38,7 @@ from chalicelib.services.directory.source import NoSuchPlace
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import DIRECTORY
 from chalicelib.storage import reading
-from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.base import Check, timestamp_text
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.logs.action_logs import ActionLog
@@ -79,9 +79,28 @@ class Stored:
     sealed: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The settings of a run, and the row that they were read from."""
+
+    settings: DirectorySettings
+    row: Setting | None
+
+    def still_stand(self) -> Check:
+        """The settings are as they were read."""
+        return Check(KEY, as_read(self.row))
+
+
 def find() -> DirectorySettings | None:
     """The settings, with passwords opened; None while directory synchronisation is switched off."""
     return settings_in(reading.read([KEY]))
+
+
+def standing() -> Standing | None:
+    """The same for a run, which holds them."""
+    rows = reading.read([KEY])
+    settings = settings_in(rows)
+    return None if settings is None else Standing(settings, rows.find(Setting, DIRECTORY_SYNC))
 
 
 def settings_in(rows: Rows) -> DirectorySettings | None:

@@ -16,6 +16,7 @@ from chalicelib.domain.ids import GroupId, UserId, new_id
 from chalicelib.domain.operator.notices import Event
 from chalicelib.domain.users import roles
 from chalicelib.services.deletion import group_deletion, user_deletion
+from chalicelib.services.directory import standing
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.steps import (
     Ask,
@@ -56,9 +57,9 @@ def acting(administrator: User, caller: Caller) -> Actor:
     )
 
 
-def write(actor: Actor, known: Known, step: Step) -> Row | None:
+def write(actor: Actor, known: Known, still: Check, step: Step) -> Row | None:
     """Carry out a step, and know what comes of it; returns the row that comes out."""
-    besides = partial(_besides, known, step)
+    besides = partial(_besides, known, still, step)
     row = _written(actor, known, step, besides)
     note(known, step, row)
     return row
@@ -103,10 +104,10 @@ def _write_group(actor: Actor, known: Known, act: TeamAct, besides: Besides) -> 
         return _deleted_group(act.group)
     if isinstance(act, Members):
         return _write_members(actor, known, act, besides)
-    return _ask(actor, act)
+    return _ask(actor, act, besides)
 
 
-def _ask(actor: Actor, act: Ask) -> Group:
+def _ask(actor: Actor, act: Ask, besides: Besides) -> Group:
     """Ask the managers of a group to add people, who need secrets; note who that was.
 
     They are asked provided that the note is still what it was, whatever other runs there are.
@@ -116,6 +117,7 @@ def _ask(actor: Actor, act: Ask) -> Group:
     members = Membership.in_group(group.id) if wanted else []
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
+        besides(tx, group.id)
         if not wanted:
             tx.delete(note, provided=DirectoryLink.is_noted(act.before))
             return group
@@ -183,8 +185,9 @@ def _subject(known: Known, linking: Linking) -> Row | None:
     return known.groups[linking.subject]
 
 
-def _besides(known: Known, step: Step, tx: Transaction, subject: str) -> None:
+def _besides(known: Known, still: Check, step: Step, tx: Transaction, subject: str) -> None:
     """Write what runs note of a step: the link, and whose memberships are a run's."""
+    standing.hold(tx, known, still, step, subject)
     linking, act = step.linking, step.act
     if linking is not None:
         _write_link(tx, linking, linking.subject or subject)

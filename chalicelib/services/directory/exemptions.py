@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Invalid, NotFound, Unavailable
@@ -9,6 +11,7 @@ from chalicelib.domain.ids import find_uuid
 from chalicelib.services.directory import directory_settings
 from chalicelib.services.directory.synchronisation import SWITCHED_OFF
 from chalicelib.storage import reading
+from chalicelib.storage.base import Check, Grant
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
@@ -19,6 +22,7 @@ _MODELS = {
     "groups": Model.GROUPS,
     "directoryentries": Model.ENTRIES,
 }
+_TABLES: Mapping[Model, type[User | Group]] = {Model.USERS: User, Model.GROUPS: Group}
 _MALFORMED = "The identifier should be a valid UUID."
 _EXEMPT_ALREADY = "The record is already on the ignore list."
 _NO_SUBJECT = "There is no such user or group."
@@ -36,17 +40,21 @@ def view(model: str, subject: str) -> DirectoryLink:
 
 
 def add(actor: Actor, model: str, subject: str) -> DirectoryLink:
-    """Let runs leave a user, a group or an entry alone. It is added once."""
+    """Let runs leave a user, a group or an entry alone. It is added once.
+
+    Who is deleted at this moment, by a run or by hand, is not added.
+    """
     kind = _require_model(model)
     subject_id = find_uuid(subject)
     if subject_id is None:
         raise Invalid(_MALFORMED)
-    _require_subject(kind, subject_id)
+    grant = _require_subject(kind, subject_id)
     if _find(subject_id) is not None:
         raise Invalid(_EXEMPT_ALREADY)
     row = DirectoryLink.exemption(kind, subject_id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.hold(grant)
         tx.create(row, otherwise=Invalid(_EXEMPT_ALREADY))
     return row
 
@@ -82,18 +90,15 @@ def _require_model(model: str) -> Model:
     return found
 
 
-def _require_subject(model: Model, subject_id: str) -> None:
+def _require_subject(model: Model, subject_id: str) -> Grant:
     """Refuse what is no user or group. Entries of the directory are nobody's to check."""
-    if model is Model.USERS:
-        user = reading.read([User.by_id(subject_id)]).find(User, subject_id)
-        is_there = user is not None and not user.deleted
-    elif model is Model.GROUPS:
-        group = reading.read([Group.by_id(subject_id)]).find(Group, subject_id)
-        is_there = group is not None and not group.deleted
-    else:
-        return
-    if not is_there:
+    table = _TABLES.get(model)
+    if table is None:
+        return Grant(())
+    row = reading.read([table.by_id(subject_id)]).find(table, subject_id)
+    if row is None or row.deleted:
         raise NotFound(_NO_SUBJECT)
+    return Grant((Check(row.key, table.deleted == False),))
 
 
 def _find(subject_id: str | None) -> DirectoryLink | None:

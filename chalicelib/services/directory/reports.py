@@ -89,7 +89,9 @@ class Outcome:
     users: Sequence[Report] = ()
     groups: Sequence[Report] = ()
     left: int = 0
-    """Entries of the directory that the time did not suffice for."""
+    """Entries of the directory that the run did not come to before it ended."""
+    are_settings_changed: bool = False
+    """Whether it ended for that, and not with its time."""
 
     @property
     def reports(self) -> list[Report]:

@@ -15,12 +15,14 @@ from chalicelib.domain.directory.directory import Directory, Person, Team
 from chalicelib.domain.errors import Conflict, Refusal, Stale, Unavailable
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
-from chalicelib.services.directory import doing, known, people, teams
+from chalicelib.services.directory import doing, known, people, standing, teams
 from chalicelib.services.directory.doing import Row
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
+from chalicelib.services.directory.standing import SettingsChanged
 from chalicelib.services.directory.steps import Step
 from chalicelib.storage import deciding
+from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import OfAnotherForm
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 
@@ -41,9 +43,9 @@ class _Turn:
     read_again: Callable[[], None]
 
 
-def carry_out(actor: Actor, found: Known, directory: Directory) -> Outcome:
-    """Bring users and groups in step with the directory."""
-    return _taken(_turns(found, directory), partial(doing.write, actor, found))
+def carry_out(actor: Actor, found: Known, still: Check, directory: Directory) -> Outcome:
+    """Bring users and groups in step with the directory, as long as the settings are the same."""
+    return _taken(_turns(found, directory), partial(doing.write, actor, found, still))
 
 
 def rehearse(actor: Actor, found: Known, directory: Directory) -> Outcome:
@@ -60,16 +62,18 @@ def _unread(turn: _Turn) -> _Turn:
 def _taken(turns: Iterable[_Turn], do: Do) -> Outcome:
     users: list[Report] = []
     groups: list[Report] = []
-    waiting = list(turns)
+    waiting, are_changed = list(turns), False
     while waiting and deadline.allows(A_TURN):
         turn = waiting[0]
         try:
-            reports = _take(turn, do)
+            _take(turn, do, users if turn.model is Model.USERS else groups)
         except Unavailable:
             break
-        (users if turn.model is Model.USERS else groups).extend(reports)
+        except SettingsChanged:
+            are_changed = True
+            break
         del waiting[0]
-    return Outcome(users, groups, left=len(waiting))
+    return Outcome(users, groups, left=len(waiting), are_settings_changed=are_changed)
 
 
 def _turns(found: Known, directory: Directory) -> Iterator[_Turn]:
@@ -94,7 +98,8 @@ def _removed(
         return [decide(found, links[link.id])] if link.id in links else []
 
     model = Model(link.kind)
-    return _Turn(model, str(link.name), step, partial(known.read_link, found, link))
+    again = _reading(found, partial(known.read_link, found, link))
+    return _Turn(model, str(link.name), step, again)
 
 
 def _person(found: Known, person: Person) -> _Turn:
@@ -102,7 +107,7 @@ def _person(found: Known, person: Person) -> _Turn:
         Model.USERS,
         person.username or person.name,
         partial(people.arrival, found, person),
-        partial(known.read_person, found, person),
+        _reading(found, partial(known.read_person, found, person)),
     )
 
 
@@ -111,16 +116,25 @@ def _team(found: Known, team: Team) -> _Turn:
         Model.GROUPS,
         team.title or team.name,
         partial(teams.arrival, found, team),
-        partial(known.read_team, found, team),
+        _reading(found, partial(known.read_team, found, team)),
     )
 
 
-def _take(turn: _Turn, do: Do) -> list[Report]:
+def _reading(found: Known, read: Callable[[], None]) -> Callable[[], None]:
+    """Reads again what a turn is decided from, and then what runs leave alone."""
+
+    def read_again() -> None:
+        read()
+        standing.read_again(found)
+
+    return read_again
+
+
+def _take(turn: _Turn, do: Do, told: list[Report]) -> None:
     """Take the steps of a turn; begin it again where something has changed meanwhile.
 
-    What is done by then is known, so it is not done again, and is told.
+    What is done by then is known, so it is not done again, and is told, however the turn ends.
     """
-    told: list[Report] = []
     tries = 0
 
     def attempt() -> list[Report]:
@@ -136,16 +150,18 @@ def _take(turn: _Turn, do: Do) -> list[Report]:
 
     try:
         said = deciding.decided(attempt)
+    except SettingsChanged:
+        raise
     except Conflict:
         said = [_failed(turn)]
-    return [*told, *said]
+    told += said
 
 
 def _told(step: Step, do: Do, *, is_first: bool) -> list[Report]:
     """Take a step, and tell of it. What is refused at first may have changed: it is read again."""
     try:
         row = do(step)
-    except (Stale, OfAnotherForm, Unavailable):
+    except (Stale, OfAnotherForm, SettingsChanged, Unavailable):
         raise
     except Refusal as error:
         if is_first:

@@ -8,18 +8,20 @@ from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.directory.directory import Directory
 from chalicelib.services.directory.known import Known
-from chalicelib.storage.base import in_chunks
+from chalicelib.services.directory.standing import SettingsChanged
+from chalicelib.storage.base import Check, in_chunks
 from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.users.users import User
 
 
-def remove(actor: Actor, known: Known, directory: Directory) -> None:
+def remove(actor: Actor, known: Known, still: Check, directory: Directory) -> None:
     """Remove exemptions of what is not there, and what was noted of who is not linked any more."""
     rows = [*_exemptions(known, directory), *_relations(known), *_asked(known)]
-    for chunk in in_chunks(rows, MAX_ROWS - 1):
+    for chunk in in_chunks(rows, MAX_ROWS - 2):
         with Transaction() as tx:
             tx.require(User.is_administrator(actor.id, clock.now()))
+            tx.require(still, otherwise=SettingsChanged())
             for row in chunk:
                 tx.delete(row)
 

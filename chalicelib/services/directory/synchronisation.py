@@ -8,6 +8,7 @@ that is killed leave one account for each person, and every next run goes on fro
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -29,10 +30,12 @@ from chalicelib.services.directory import (
     stale_notes,
     troubles,
 )
+from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.guard import Removals
 from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import Action, Outcome, Report, Status
+from chalicelib.services.directory.standing import SettingsChanged
 from chalicelib.services.directory.troubles import Trouble
 from chalicelib.storage import deciding
 from chalicelib.tables.directory.directory_links import Model
@@ -44,21 +47,23 @@ NOT_SIMULATED = "The simulation did not finish."
 NOT_FINISHED = "The synchronisation did not finish."
 INVALID = f"{NOT_FINISHED} Could not validate what was sent."
 _NO_ADMINISTRATOR = "No default administrator is available."
+_TIME_IS_OVER = "The time is over before the run is"
+_SETTINGS_CHANGED = "The settings were changed or deleted before the run was over"
 
 
 def dry_run(actor: Actor) -> Outcome:
     """Tell what a run would do now, and do nothing."""
-    settings = _require_settings(NOT_SIMULATED)
+    settings = _require_settings(NOT_SIMULATED).settings
     directory = _asked(settings, NOT_SIMULATED)
     return rehearse(actor, settings, directory)
 
 
 def run(actor: Actor, draft: Draft[RunBody]) -> Outcome:
     """Bring users and groups in step with the directory, in the name of an administrator."""
-    settings = _require_settings(NOT_FINISHED)
+    standing = _require_settings(NOT_FINISHED)
     confirmed = draft.read(INVALID).confirm
-    directory = _asked(settings, NOT_FINISHED)
-    return carry_out(actor, settings, directory, confirmed)
+    directory = _asked(standing.settings, NOT_FINISHED)
+    return carry_out(actor, standing, directory, confirmed)
 
 
 def scheduled() -> Outcome | None:
@@ -66,17 +71,17 @@ def scheduled() -> Outcome | None:
 
     Nobody waits for the answer: what keeps the run from its work is told by mail.
     """
-    settings = directory_settings.find()
-    if settings is None:
+    standing = directory_settings.standing()
+    if standing is None:
         return None
-    administrator = deciding.decided(partial(_default_administrator, settings))
+    administrator = deciding.decided(partial(_default_administrator, standing.settings))
     try:
-        directory = _asked(settings, NOT_FINISHED)
+        directory = _asked(standing.settings, NOT_FINISHED)
     except Invalid:
         troubles.tell(Trouble.UNREADABLE)
         return None
     try:
-        return carry_out(acting(administrator, Caller()), settings, directory, None)
+        return carry_out(acting(administrator, Caller()), standing, directory, None)
     except Invalid:
         troubles.tell(Trouble.REFUSED)
         return None
@@ -91,26 +96,31 @@ def rehearse(actor: Actor, settings: DirectorySettings, directory: Directory) ->
 
 
 def carry_out(
-    actor: Actor, settings: DirectorySettings, directory: Directory, confirmed: str | None
+    actor: Actor, standing: Standing, directory: Directory, confirmed: str | None
 ) -> Outcome:
-    """Do what the directory asks for, but for what would take away too much."""
-    found = deciding.decided(partial(_know, actor, settings, directory))
+    """Do what the directory asks for, but for what would take away too much.
+
+    Each step holds the settings: with others, or once it is switched off, nothing more is done.
+    """
+    found = deciding.decided(partial(_know, actor, standing.settings, directory))
+    still = standing.still_stand()
     try:
         guard.require_words(guard.removals(found, directory), confirmed)
     except Invalid as error:
         raise _told(NOT_FINISHED, error) from None
-    outcome = runs.carry_out(actor, found, directory)
+    outcome = runs.carry_out(actor, found, still, directory)
     if not outcome.left:
-        stale_notes.remove(actor, found, directory)
+        with suppress(SettingsChanged):
+            stale_notes.remove(actor, found, still, directory)
     _log(actor, outcome)
     return outcome if not outcome.left else _unfinished(outcome)
 
 
-def _require_settings(otherwise: str) -> DirectorySettings:
-    settings = directory_settings.find()
-    if settings is None:
+def _require_settings(otherwise: str) -> Standing:
+    standing = directory_settings.standing()
+    if standing is None:
         raise Unavailable(f"{otherwise} {SWITCHED_OFF}")
-    return settings
+    return standing
 
 
 def _asked(settings: DirectorySettings, otherwise: str) -> Directory:
@@ -161,8 +171,9 @@ def _with_guard(outcome: Outcome, removals: Removals) -> Outcome:
 
 
 def _unfinished(outcome: Outcome) -> Outcome:
+    cause = _SETTINGS_CHANGED if outcome.are_settings_changed else _TIME_IS_OVER
     message = (
-        f"The time is over before the run is: {outcome.left} entries of the directory are left. "
+        f"{cause}: {outcome.left} entries of the directory are left. "
         "What is done stays; run it again to go on."
     )
     report = Report(Model.USERS, Action.UPDATE, Status.ERROR, message)

@@ -8,6 +8,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.services.directory import synchronisation
 from tests.support.company import settings as directory
 from tests.support.company import shared
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import make, people
 
@@ -98,6 +99,20 @@ def test_a_directory_that_answers_nothing_is_refused_in_words_that_are_shown(ada
     words = response.body["confirm"]["isConfirmed"]
     assert ada.client.post(RUN, {"confirm": words}).status == 200
     assert ada.client.post(RUN, {"confirm": 7}).status == 400
+
+
+def test_a_run_that_is_switched_off_meanwhile_says_so(ada):
+    """RA13"""
+    directory.saved(ada, shared.staffed())
+    with Meanwhile(lambda: ada.client.delete(directory.SETTINGS)):
+        response = ada.client.post(RUN, {})
+
+    sentence = "The settings were changed or deleted before the run was over"
+    assert (response.status, response.message) == (200, f"{sentence}: what is done stays.")
+    assert counted(response.body["users"]) == [("Users", "update", "error")]
+    assert response.body["users"][0]["message"].startswith(f"{sentence}: 2 entries")
+    assert response.body["groups"] == []
+    assert ada.client.post(RUN, {}).status == 503
 
 
 @pytest.fixture

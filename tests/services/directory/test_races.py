@@ -9,7 +9,10 @@ from functools import partial
 import pytest
 
 from chalicelib.domain.directory.directory import Person, Team
+from chalicelib.services.directory import directory_settings
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
+from tests.support.company import settings as directory
+from tests.support.company import shared
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
@@ -22,7 +25,9 @@ _LINKED = (Model.USERS, Model.GROUPS)
 DAVE = person("dave")
 
 
-def in_orders(store, *handlers, before=()) -> Iterator[list[Outcome]]:
+def in_orders(
+    store, *handlers, before=(), begin: Callable[[make.Somebody], object] = bool
+) -> Iterator[list[Outcome]]:
     """What became of handlers in each of some orders, all from the same beginning."""
     for schedule in races(limit=0, switches=more(0, 1), sampled=ORDERS):
         store.empty()
@@ -31,6 +36,7 @@ def in_orders(store, *handlers, before=()) -> Iterator[list[Outcome]]:
         make.user("betty")
         if before:
             run(ada, *before)
+        begin(ada)
         outcomes = schedule.run(*(partial(handler, ada) for handler in handlers))
         for outcome in outcomes:
             outcome.get()
@@ -105,6 +111,25 @@ def test_a_run_and_an_administrator_delete_the_same_person(store):
     gone = everything(DAVE)
     for _ in in_orders(store, gone, remove, before=(person("betty"), DAVE)):
         assert user_named("betty") is None
+
+
+def test_a_run_removes_nobody_who_is_on_the_ignore_list(store):
+    """RA13: whoever puts them there first, or comes too late, is told so."""
+
+    def ignore(ada):
+        user = user_named("betty")
+        path = f"/directorysync/ignore/users/{user.id}.json" if user else None
+        return ada.client.post(path).status if path else 404
+
+    def gone(ada):
+        return run(ada, DAVE, row=directory_settings.standing().row)
+
+    def begin(ada):
+        run(ada, person("betty"), DAVE)
+        directory.saved(ada, shared.company())
+
+    for _, ignoring in in_orders(store, gone, ignore, begin=begin):
+        assert (ignoring.get(), user_named("betty") is not None) in ((200, True), (404, False))
 
 
 ENTRIES = (DAVE, person("betty", "Elisabeth"), team("crew", person("betty")), team("new"))

@@ -11,11 +11,13 @@ from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.ids import named_id
 from chalicelib.endpoint_groups import GROUPS
 from chalicelib.services.directory import synchronisation
+from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.storage import reading
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.groups.groups import Group
+from chalicelib.tables.settings import Setting
 from chalicelib.tables.users.users import User
 from tests.support.faults.rights import rights_of_group
 from tests.support.world.make import Somebody
@@ -88,12 +90,20 @@ def settings(administrator: Somebody, **further: Any) -> DirectorySettings:
 
 
 def run(
-    administrator: Somebody, *entries: Person | Team, confirm: str | None = None, **further: Any
+    administrator: Somebody,
+    *entries: Person | Team,
+    confirm: str | None = None,
+    row: Setting | None = None,
+    **further: Any,
 ) -> Outcome:
-    """Bring users and groups in step with a directory of these entries."""
-    wanted = settings(administrator, **further)
+    """Bring users and groups in step with a directory of these entries.
+
+    It holds this row of the settings, or that there is none.
+    """
+    standing = Standing(settings(administrator, **further), row)
+    actor = administrator.actor
     with rights_of_group(DIRECTORY):
-        return synchronisation.carry_out(administrator.actor, wanted, directory(*entries), confirm)
+        return synchronisation.carry_out(actor, standing, directory(*entries), confirm)
 
 
 def rehearse(administrator: Somebody, *entries: Person | Team, **further: Any) -> Outcome:

@@ -1,0 +1,54 @@
+"""What each step of a run holds: the settings, and the ignore list, as they were read.
+
+A run reads both once, and may write for minutes. So whom an administrator has put on the list
+meanwhile is decided again, and a run whose settings were changed or deleted does nothing more. Who
+is taken off the list meanwhile is the next run's: the guard of this one has not counted them.
+"""
+
+from __future__ import annotations
+
+from chalicelib.domain.errors import Conflict
+from chalicelib.services.directory.known import Known
+from chalicelib.services.directory.steps import Invite, MakeGroup, Step
+from chalicelib.storage.base import Check
+from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink, Model
+
+
+class SettingsChanged(Conflict):
+    """The settings of the run are others by now, or there are none: it is not decided again."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The settings of the directory were changed meanwhile, or it was switched off."
+        )
+
+
+def hold(tx: Transaction, known: Known, still: Check, step: Step, subject: str) -> None:
+    """Hold that the settings are as they were read, and that nothing else is on the list by now."""
+    tx.require(still, otherwise=SettingsChanged())
+    for id_ in sorted(_about(known, step, subject) - known.exempt.keys()):
+        tx.require(Check(DirectoryLink.by_id(EXEMPT, id_), DirectoryLink.absent()))
+
+
+def read_again(known: Known) -> None:
+    """Add what is on the ignore list by now, of users and groups those that the run knows.
+
+    Of others it knows nothing: at its end, it would take them off the list as not there.
+    """
+    subjects = known.users.keys() | known.groups.keys()
+    for row in DirectoryLink.of_kind(EXEMPT):
+        if row.model == Model.ENTRIES or row.id in subjects:
+            known.exempt[row.id] = row
+
+
+def _about(known: Known, step: Step, subject: str) -> set[str]:
+    """The users, groups and entries by which a step is decided; one that it makes is none yet."""
+    found = set[str | None]()
+    if not isinstance(step.act, Invite | MakeGroup):
+        found |= {subject, known.linked.get(subject)}
+    if step.linking is not None:
+        before, entry = step.linking.before, step.linking.entry
+        found |= {step.linking.subject, None if entry is None else entry.id}
+        found |= set() if before is None else {before.id, before.subject}
+    return {id_ for id_ in found if id_}
