@@ -65,6 +65,8 @@ ELSEWHERE = "The answer is large; it lies at the address in Location, for a minu
 MOST_OF_CONTEXT = 300
 TOO_LONG = "The answer is too long for one response; ask for it in pages with limit and page."
 TOO_MUCH_IN_THE_WAY = "More stands in the way than one response can tell; the lists show it."
+_WITHOUT_MEMBERS: tuple[Any, ...] = ([], "")
+"""What some languages make of an object without members."""
 _NOT_IN_A_SEGMENT = frozenset(";/\\\x00")
 
 
@@ -235,7 +237,8 @@ class _Exchange:
     def _draft(self, body: type[Any]) -> Draft[Any]:
         """The body as sent; what is no object is refused where it would pass for no members."""
         draft: Draft[Any] = Draft(body, self.request.body)
-        if self.route.needs_object and not draft.is_object:
+        is_empty = draft.payload in _WITHOUT_MEMBERS
+        if self.route.needs_object and not draft.is_object and not is_empty:
             raise Invalid("Bad Request")
         return draft
 

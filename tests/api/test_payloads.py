@@ -107,7 +107,8 @@ def test_a_body_of_another_kind_than_is_due_is_refused(tenant, digest, route):
     name = f"{route.method} {route.path}"
     request = REQUESTS[name](tenant, name)
     before = digest()
-    for body in NO_LISTS if takes_list(route) else NO_OBJECTS:
+    others = NO_LISTS if takes_list(route) else NO_OBJECTS
+    for body in [each for each in others if not (route.needs_object and each in ([], ""))]:
         answer = sent_instead(request, json.dumps(body).encode())
         assert answer.status == (403 if route.action in OF_TRANSFERS else 400), body
         if route.needs_object:
@@ -115,7 +116,7 @@ def test_a_body_of_another_kind_than_is_due_is_refused(tenant, digest, route):
         assert digest() == before, body
 
 
-@pytest.mark.parametrize("raw", [b"", b"null", b"{}"])
+@pytest.mark.parametrize("raw", [b"", b"null", b"{}", b"[]", b'""'])
 @over(lambda route: route.needs_object and route.action != "RefreshToken.refreshPost")
 def test_where_nothing_is_lacking_null_and_no_body_are_one_without_members(tenant, route, raw):
     """NP06. A refresh lacks nothing where there is a cookie: see its own tests."""

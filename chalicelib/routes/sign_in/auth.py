@@ -16,7 +16,7 @@ from chalicelib.bodies.sign_in.auth import (
 )
 from chalicelib.crypto import tokens
 from chalicelib.domain.actor import Access, Actor, Caller
-from chalicelib.domain.errors import Conflict, Unauthenticated
+from chalicelib.domain.errors import Conflict, Invalid, Unauthenticated
 from chalicelib.services.operator import server_key, signing_keys
 from chalicelib.services.sign_in import handshake, logins, refresh_tokens, sessions
 from chalicelib.services.sign_in.handshake import KeyOwner, UnknownKey, WrongNonce
@@ -158,7 +158,6 @@ def jwt_refresh(
     action="JwtLogout.logoutPost",
     access=Access.USER,
     body=LogoutBody,
-    needs_object=True,
     view=nothing,
     csrf=False,
 )
@@ -166,6 +165,8 @@ def jwt_logout(actor: Actor, body: Draft[LogoutBody], cookies: Mapping[str, str]
     """End the session of a refresh token, or all sessions where none is sent."""
     if actor.session is None or not actor.session.is_bearer:
         raise Unauthenticated
+    if not body.is_object:  # it must not pass for "no token", which ends all sessions
+        raise Invalid(_MALFORMED)
     sent = body.read(_MALFORMED).refresh_token
     token = cookies.get(REFRESH_COOKIE, UNSET) if sent is UNSET else sent
     if token is UNSET:
