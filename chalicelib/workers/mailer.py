@@ -12,6 +12,7 @@ from contextlib import closing
 from typing import Any
 
 from chalicelib.domain import deadline
+from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.operator.notices import Event
 from chalicelib.post.relay import Relay
 from chalicelib.post.sending import Carrier, NotSent
@@ -111,7 +112,10 @@ def _send(letter: Letter, post: _Post) -> None:
         raise NotSent("UnknownTemplate", may_pass_later=False) from None
     if not _OURS.fullmatch(rendered.link):
         raise NotSent("ForeignLink", may_pass_later=False)  # we lead nobody elsewhere
-    *others, last = post.carriers(letter)
+    try:
+        *others, last = post.carriers(letter)
+    except Unavailable:  # its password does not open now; nothing has left
+        raise NotSent("NoPassword", may_pass_later=True) from None
     for carrier in others:
         try:
             carrier.send(letter.address, rendered.subject, rendered.text, rendered.html)

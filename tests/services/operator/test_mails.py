@@ -9,9 +9,11 @@ import boto3
 import pytest
 from botocore.config import Config
 
+from chalicelib.crypto import private_keys
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.endpoint_groups import WORKERS
+from chalicelib.services.operator import server_key
 from chalicelib.tables.operator.outbox import ADMINISTRATORS, Mail
 from chalicelib.tables.settings import MAIL_RELAY, Setting
 from chalicelib.workers import mailer
@@ -552,6 +554,45 @@ def test_a_server_that_is_gone_is_not_passed_by(letters, store, relay):
 
     assert send(letters, mail) == [mail.id]
     assert letters.sent() == []
+
+
+def test_while_the_key_of_its_password_is_out_of_reach_every_mail_waits(
+    letters, store, relay, lines, monkeypatch
+):
+    """FT19: which counts as no try"""
+    mails = [written(name) for name in ("dave", "eve")]
+    server_key.forget()
+    with monkeypatch.context() as away:
+        away.setattr(private_keys, "read", out_of_reach)
+        for _ in range(5):
+            assert send(letters, *mails) == [mail.id for mail in mails]
+            assert {int(mail.tries) for mail in people.mails(store)} == {0}
+    assert '"result": "delayed", "step": "NoPassword"' in lines()[-1]
+
+    assert send(letters, *mails) == []
+    assert relay.recipients == ["dave@example.com", "eve@example.com"]
+    assert letters.sent() == []
+
+
+def out_of_reach(_name):
+    raise Unavailable
+
+
+def test_a_password_that_does_not_open_counts_as_no_try(letters, store, relay, lines):
+    row = Setting.get(MAIL_RELAY)
+    stored = row.value
+    row.value = {**stored, "password": "sealed to another key"}
+    row.save()
+    mail = written()
+
+    for _ in range(5):
+        assert send(letters, mail) == [mail.id]
+    assert '"result": "delayed", "step": "NoPassword"' in lines()[-1]
+
+    row.value = stored
+    row.save()
+    assert send(letters, mail) == []
+    assert relay.recipients == ["dave@example.com"]
 
 
 def test_another_server_is_told_of_by_ses_first(letters, store, relay, ada):
