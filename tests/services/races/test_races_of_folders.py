@@ -140,6 +140,15 @@ def test_something_is_moved_into_a_folder_that_is_deleted_whole(ada, betty, work
     ) == {(200, 200), (400, 200)}
 
 
+@pytest.mark.parametrize("query", ["", "?cascade=1"])
+def test_a_folder_is_moved_into_one_that_is_deleted(ada, race, query):
+    """RA07"""
+    own, to = folder(ada), folder(ada)
+    assert race(moving(ada, "folder", own, to), deleting_folder(ada, to, query)) == {
+        *((200, 200), (400, 200)),
+    }
+
+
 def test_something_is_deleted_while_it_is_moved(ada, betty, work, race):
     """RA07"""
     mail = make.resource(ada, {betty: UPDATE})
@@ -175,6 +184,16 @@ def test_who_joins_a_group_and_what_is_moved_into_its_folder(ada, betty, carol, 
     assert folders.share(ada, shared, add(team, UPDATE)).status == 200
     assert race(joining(ada, team, carol, mail), moving(betty, "resource", mail, shared)) == {
         (200, 200)
+    }
+
+
+def test_who_joins_a_group_and_a_folder_of_it_that_is_deleted_whole(ada, carol, team, race):
+    """RA07, I9: what is taken of a group's content is taken from all its members"""
+    work, mail = make.folder(ada, {team: UPDATE}), make.resource(ada, {team: UPDATE})
+    assert move(ada, "resource", mail, work).status == 200
+    assert race(joining(ada, team, carol, mail), deleting_folder(ada, work, "?cascade=1")) == {
+        (200, 200),
+        (400, 200),
     }
 
 

@@ -17,7 +17,6 @@ from chalicelib.services.items.trees import places
 from chalicelib.services.items.trees.forest import Forest
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.changes.operations import MOST_HELD, Change
-from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.items.folder_items import FolderItem
 from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.items import Item, keys_of
@@ -55,7 +54,8 @@ class _Clearing:
         self._tx = tx
         self._hidden_types = hidden_types
         self._seen: set[str] = set()
-        self._groups: dict[GroupId, Group] = {}
+        self._having = Forest([])
+        """The groups that have any of it, each with its members as they were first read."""
         self.told: set[UserId] = set()
         """Who has had any of it."""
         self.gone: list[tuple[str, str]] = []
@@ -81,17 +81,15 @@ class _Clearing:
         """Take items from everybody who has them."""
         page = list(items)
         self._seen |= {item.id for item in page}
-        named = {g for item in page for g in memberships.group_holders(item.permissions)}
-        members, _ = memberships.read(named)
-        self._groups |= members.groups
+        self._having.read_members(page)
+        members = self._having.members
         for item in page:
             take_from_all(self._tx, item, members)
             self.told |= members.with_access(item.permissions)
 
     def close(self, folder: Folder) -> None:
         """Hold the groups that have anything of it, and those the actor may do so through."""
-        for group in self._groups.values():
-            self._tx.then_update(group, Group.version.add(1))
+        self._having.members.raise_versions(self._tx)
         for group_id in self._through - memberships.group_holders(folder.permissions):
             for check in grants.belongs_to(self._actor, group_id):
                 self._tx.require(check)

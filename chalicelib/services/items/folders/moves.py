@@ -174,6 +174,8 @@ def _moved(actor: Actor, plan: _Plan) -> Trees:
     folders = {item_id} if isinstance(plan.item, Folder) else set()
     if plan.to is not None:
         known |= _of_destination(plan, forest)
+        if actor.id not in known.get(plan.to.id, ()):
+            raise Stale  # and so have they lost the destination
         folders |= known.keys() if folders else {plan.to.id}
     tree = Trees(known, folders)
     try:
