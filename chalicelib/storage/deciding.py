@@ -39,10 +39,9 @@ def decided(decide: Callable[[], T]) -> T:
 
 def _once(decide: Callable[[], T], met: Met) -> T:
     """Decide, and refuse only what is refused by rows that all stood so at one moment."""
-    with decisions.noting(met) as versions:
+    with decisions.noting(met):
         try:
             return decide()
         except (Invalid, Forbidden, NotFound):
-            if len(versions) > 1:  # one row alone was read at one moment
-                reading.require_unchanged(versions)
+            reading.require_one_moment()
             raise

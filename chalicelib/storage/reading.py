@@ -114,6 +114,17 @@ def is_ahead() -> bool:
     return bool(decisions.met())
 
 
+def require_one_moment() -> None:
+    """Raise `Stale` if what the request was decided from has changed since it was read.
+
+    For answers with which nothing is written that would rest on it: refusals, and that all is
+    already as somebody wants it.
+    """
+    versions = decisions.noted()
+    if len(versions) > 1:  # one row alone was read at one moment
+        require_unchanged(versions)
+
+
 def require_unchanged(versions: decisions.Versions) -> None:
     """Raise `Stale` if one of these rows has another version by now."""
     rows = read(versions)

@@ -98,6 +98,8 @@ def apply(
     if is_named or changed.provisioned != group.provisioned or members != stored.members:
         _write(actor, stored, changed, members, given, besides)
         groups.tell(actor, group)
+    else:
+        reading.require_one_moment()
     shown = {str(user_id): stored.users[user_id].row for user_id in members}
     return Found([group_members.seen(changed, members)], users=shown)
 

@@ -149,6 +149,15 @@ def test_a_folder_is_moved_into_one_that_is_deleted(ada, race, query):
     }
 
 
+def test_something_is_moved_out_of_a_folder_that_is_deleted_whole(ada, work, race):
+    """RA07: what is at the root because its folder is gone, is gone too"""
+    mail = resource(ada, work)
+    assert race(moving(ada, "resource", mail, None), deleting_folder(ada, work, "?cascade=1")) == {
+        (200, 200),
+        (404, 200),
+    }
+
+
 def test_something_is_deleted_while_it_is_moved(ada, betty, work, race):
     """RA07"""
     mail = make.resource(ada, {betty: UPDATE})

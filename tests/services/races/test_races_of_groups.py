@@ -404,6 +404,28 @@ def test_a_new_name_and_a_new_member(ada, betty, carol, team, race):
     assert race(changing(ada, team, name="crew"), joining(betty, team, carol)) == {(200, 200)}
 
 
+def test_who_names_a_group_again_is_shown_it_as_it_was_at_one_moment(ada, team, store):
+    """Nothing is written then that would rest on what was read."""
+    assert groups.update(ada, team, name="crew").status == 200
+    start = store.contents()
+
+    for order in all_orders():
+        store.put_back(start)
+        naming, _ = order.run(changing(ada, team, name="crew"), removing(ada, team))
+        named = naming.get()
+        assert named.status in (200, 404), order.order
+        assert named.status == 404 or len(named.body["groups_users"]) == 1, order.order
+
+
+def test_a_share_of_nothing_by_who_was_at_no_moment_an_owner(ada, betty, race):
+    """Betty has left the group before it becomes one."""
+    team, mail = make.group(ada, betty), make.resource(ada, {betty: READ})
+    left = changing(ada, team, groups.remove(team, betty))
+    given = sharing(ada, mail, add(team, OWNER))
+
+    assert race(sharing(betty, mail), in_turn(left, given), orders=all_orders) == {(403, 200)}
+
+
 # Deletion of a group
 
 

@@ -87,6 +87,7 @@ def apply(actor: Actor, kind: str, item_id: ItemId, to: str | None) -> None:
     """
     plan = _planned(actor, kind, item_id, to)
     if plan is None:
+        reading.require_one_moment()
         return
     tree = _moved(actor, plan)
     placing = Placing(plan.forest, tree.moved)

@@ -36,6 +36,7 @@ from chalicelib.services.items.sharing import access_lists
 from chalicelib.services.items.sharing.access_lists import Candidates, Permissions
 from chalicelib.services.items.trees import arrivals, places
 from chalicelib.services.items.trees.arrivals import Arrival
+from chalicelib.storage import reading
 from chalicelib.storage.base import Grant
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
@@ -145,6 +146,7 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
     plan = _plan(item, grant, sharing)
     secrets = _secrets(plan, sharing)
     if plan.after == item.permissions and not secrets:
+        reading.require_one_moment()
         return item
     arrival = _arrival(actor, plan)
     changed = item.copy()
