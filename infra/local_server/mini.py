@@ -1,7 +1,7 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Nine things differ from what ministack does on its own:
+is served and nothing listens. Ten things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
@@ -13,7 +13,8 @@ is served and nothing listens. Nine things differ from what ministack does on it
   ministack examines every row as if more were asked, which takes three times as long;
 - of a transaction's refusals, a failed condition is told before an update that does not fit
   the row, as DynamoDB does;
-- a transaction's update makes no row larger than a row may be.
+- a transaction's update makes no row larger than a row may be;
+- maps and lists are compared by what is in them: any two are equal to ministack.
 
 ministack keeps its tables in its module; ours are put there for the length of a turn, so that
 several sets may live in one process.
@@ -207,6 +208,7 @@ _whole_query: Callable[[Item], Answer] = mini._query
 _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
 
 _whole_update: Callable[..., tuple[Item, Any]] = mini._apply_update_expression
+_simple_comparable: Callable[[Any], tuple[str, Any]] = mini._ddb_comparable
 
 
 def _batch_get_item(request: Item) -> Answer:
@@ -337,6 +339,16 @@ def _condition(line: Item) -> Item:
     return {**request, "Key": mini._extract_key_from_item(table, request["Item"])}
 
 
+def _comparable(value: Any) -> tuple[str, Any]:
+    """What a value is compared by."""
+    match value:
+        case {"M": members}:
+            return "M", {name: _comparable(each) for name, each in members.items()}
+        case {"L": members}:
+            return "L", [_comparable(each) for each in members]
+    return _simple_comparable(value)
+
+
 _LOOK_UPS = {"BatchGetItem": _rows_of_keys, "Query": _rows_of_partition}
 mini._lock = _lock  # its clean-up of expired rows waits for our turns to end
 mini._update_counts = lambda _table: None
@@ -344,3 +356,4 @@ mini._batch_get_item = _batch_get_item
 mini._query = _query
 mini._transact_write_items = _transact_write_items
 mini._apply_update_expression = _apply_update
+mini._ddb_comparable = _comparable

@@ -129,6 +129,57 @@ def test_one_transaction_names_a_row_once(client):
         client.transact_write_items(TransactItems=[put("ada", "a"), check])
 
 
+def is_stored(client, attribute, value, comparison="="):
+    """Whether a condition on what is stored lets a transaction pass."""
+    condition = {
+        "TableName": TABLE,
+        "Key": key("ada", "mail"),
+        "ConditionExpression": f"{attribute} {comparison} :value",
+        "ExpressionAttributeValues": {":value": value},
+    }
+    try:
+        client.transact_write_items(TransactItems=[{"ConditionCheck": condition}])
+    except ClientError as error:
+        if "[ConditionalCheckFailed]" not in str(error):
+            raise
+        return False
+    return True
+
+
+NESTED = {"M": {"ada": {"M": {"type": {"N": "15"}}}, "bob": {"L": [{"S": "x"}, {"S": "y"}]}}}
+LIST = {"L": [{"S": "x"}, NESTED]}
+
+
+@pytest.mark.parametrize(
+    ("stored", "same", "others"),
+    [
+        (
+            NESTED,
+            {"M": {"bob": NESTED["M"]["bob"], "ada": {"M": {"type": {"N": "15.0"}}}}},
+            [
+                {"M": {}},
+                {"M": {"ada": NESTED["M"]["ada"]}},
+                {"M": {**NESTED["M"], "carol": {"S": "x"}}},
+                {"M": {**NESTED["M"], "ada": {"M": {"type": {"N": "1"}}}}},
+                {"M": {**NESTED["M"], "ada": {"M": {"type": {"S": "15"}}}}},
+                {"M": {**NESTED["M"], "bob": {"L": [{"S": "y"}, {"S": "x"}]}}},
+                LIST,
+            ],
+        ),
+        (LIST, LIST, [{"L": []}, {"L": LIST["L"][:1]}, {"L": LIST["L"][::-1]}, NESTED]),
+    ],
+    ids=["map", "list"],
+)
+def test_maps_and_lists_are_compared_by_what_is_in_them(client, stored, same, others):
+    client.put_item(TableName=TABLE, Item={**key("ada", "mail"), "holders": stored})
+
+    assert is_stored(client, "holders", same)
+    assert not is_stored(client, "holders", same, "<>")
+    for other in others:
+        assert not is_stored(client, "holders", other)
+        assert is_stored(client, "holders", other, "<>")
+
+
 def test_a_repeated_request_token_is_applied_once(client):
     token = new_token()
     add_one(client, token)
