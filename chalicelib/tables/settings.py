@@ -99,9 +99,19 @@ class Setting(Table):
         return [cls.value.set(value), cls.modified.set(clock.now()), *author]
 
     @classmethod
+    def changed_by(cls, by: str) -> list[Action]:
+        """The actions by which a row says who changed it now."""
+        return [cls.modified.set(clock.now()), cls.modified_by.set(by)]
+
+    @classmethod
+    def mark(cls, mark: str) -> Path:
+        """One mark alone, to be compared or removed."""
+        return Path(["marks", mark])
+
+    @classmethod
     def is_unmarked(cls, name: str, mark: str) -> Check:
         """The row does not have this mark, be it that there is no such row."""
-        return Check(cls.named(name), Path(["marks", mark]).does_not_exist())
+        return Check(cls.named(name), cls.mark(mark).does_not_exist())
 
     def is_marked(self, mark: str) -> bool:
         return mark in (self.marks or {})

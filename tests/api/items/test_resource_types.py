@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 
 import pytest
 
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.resource_types import RESOURCE_TYPES, Format, of_format
 from chalicelib.tables.settings import METADATA_TYPES, Setting
+from tests.support.faults.hooks import ALWAYS, Failing, throttled
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make
 from tests.support.world.items.resources import create, created, delete_type, path, rules, v4
@@ -201,6 +203,69 @@ def test_a_type_that_comes_into_use_meanwhile_is_not_deleted(ada, betty):
 
     assert (response.status, response.message) == (400, IN_USE)
     assert slugs(ada) == list(IDS)
+
+
+def used_meanwhile(owner, *, then=lambda: None):
+    """Makes a resource of a type that is being deleted; `then` comes before the mark is taken back.
+
+    The resource is stored as by a creation that was decided before the type was marked.
+    """
+    made = []
+
+    def use():
+        made.append(make.resource(owner, resource_type_id=TOTP.id))
+
+    stack = ExitStack()
+    stack.enter_context(Meanwhile(use))
+    stack.enter_context(Meanwhile(then, nth=2))
+    return stack, made
+
+
+def test_a_refused_deletion_takes_back_its_own_mark_alone(ada, betty):
+    other = resource_types.V5_NOTE
+    block, made = used_meanwhile(betty, then=lambda: delete(ada, other))
+    with block:
+        response = delete(ada, TOTP)
+
+    assert (response.status, response.message) == (400, IN_USE)
+    assert slugs(ada, "filter[is-deleted]=1") == [other.slug]
+    assert betty.client.get(path(made[0])).status == 200
+
+
+def test_a_refused_deletion_that_is_restored_meanwhile_leaves_it_so(ada, betty):
+    block, made = used_meanwhile(betty, then=lambda: restore(ada, TOTP))
+    with block:
+        response = delete(ada, TOTP)
+
+    assert (response.status, response.message) == (400, IN_USE)
+    assert slugs(ada) == list(IDS)
+    assert betty.client.get(path(made[0])).status == 200
+
+
+def test_after_a_refused_deletion_types_are_deleted_as_before(ada, betty):
+    block, made = used_meanwhile(betty)
+    with block:
+        delete(ada, TOTP)
+    betty.client.delete(path(made[0]))
+
+    assert delete(ada, TOTP).status == 200
+    assert slugs(ada, "filter[is-deleted]=1") == ["totp"]
+
+
+@pytest.mark.parametrize("is_other_deleted", [False, True])
+def test_a_mark_that_was_not_taken_back_is_by_a_repetition(ada, betty, is_other_deleted):
+    others = [resource_types.V5_NOTE] if is_other_deleted else []
+    for each in others:
+        delete(ada, each)
+    block, made = used_meanwhile(betty)
+    with block, Failing(throttled, at=1, times=ALWAYS, only={"TransactWriteItems"}):
+        assert delete(ada, TOTP).status == 503
+    assert betty.client.get(path(made[0])).status == 404
+
+    response = delete(ada, TOTP)
+    assert (response.status, response.message) == (400, IN_USE)
+    assert slugs(ada, "filter[is-deleted]=1") == [each.slug for each in others]
+    assert betty.client.get(path(made[0])).status == 200
 
 
 @pytest.mark.parametrize("default", [Format.V4, Format.V5, None])

@@ -56,26 +56,26 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
 
     The creation of a resource holds that its type is not marked. So the type is marked
     first and its resources are counted again after; if there are any, the mark is taken
-    back and nothing has happened. Who deletes it is an administrator when it is marked; the
-    mark is taken back whatever they are by then.
+    back and nothing has happened. Where that failed, whoever deletes the type next takes it
+    back. Who deletes it is an administrator when it is marked; the mark is taken back
+    whatever they are by then.
     """
     kind = _require(type_id)
     row = reading.read([Setting.named(NAME), Setting.named(METADATA_TYPES)])
     marks = _marks(row.find(Setting, NAME))
+    if kind.slug in marks:
+        _require_unused(actor, kind, marks[kind.slug])
+        raise Invalid("The resource type is already deleted.")
     default = value_of(row.find(Setting, METADATA_TYPES)).get("default_resource_types", Format.V4)
     _require_deletable(kind, marks, Format(default))
     if _live(kind):
         raise Invalid(IN_USE)
-    marked = {**marks, kind.slug: timestamp_text(clock.now())}
+    since = timestamp_text(clock.now())
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
-        _store(tx, actor, marks, marked)
+        _store(tx, actor, marks, {**marks, kind.slug: since})
         tx.create(ActionLog.of(kind.id, "ResourceTypes.deleted", actor.id, actor.caller))
-    if _live(kind):
-        with Transaction() as tx:
-            _store(tx, actor, marked, marks)
-            tx.create(ActionLog.of(kind.id, "ResourceTypes.restored", actor.id, actor.caller))
-        raise Invalid(IN_USE)
+    _require_unused(actor, kind, since)
 
 
 def restore(actor: Actor, type_id: ResourceTypeId, draft: Draft[Restoration]) -> None:
@@ -102,13 +102,22 @@ def _require(type_id: ResourceTypeId) -> ResourceType:
 
 
 def _require_deletable(kind: ResourceType, marks: dict[str, str], default: Format) -> None:
-    if kind.slug in marks:
-        raise Invalid("The resource type is already deleted.")
     rest = [each for each in RESOURCE_TYPES if each.slug not in marks and each is not kind]
     if kind.format is default and not any(each.format is default for each in rest):
         raise Invalid("You cannot delete the last resource type of the default version.")
     if not rest:
         raise Invalid("You cannot delete the last resource type available.")
+
+
+def _require_unused(actor: Actor, kind: ResourceType, since: str) -> None:
+    """Refuse to leave a type deleted of which there are resources: its mark is taken back."""
+    if not _live(kind):
+        return
+    mark, said = Setting.mark(kind.slug), Setting.changed_by(actor.id)
+    with Transaction() as tx:
+        tx.update(Setting.named(NAME), mark.remove(), *said, provided=mark == since)
+        tx.create(ActionLog.of(kind.id, "ResourceTypes.restored", actor.id, actor.caller))
+    raise Invalid(IN_USE)
 
 
 def _read() -> Setting | None:
@@ -125,7 +134,8 @@ def _live(kind: ResourceType) -> int:
 
 def _store(tx: Transaction, actor: Actor, old: dict[str, str], new: dict[str, str]) -> None:
     """Replace the marks, if they are still those the decision was taken from."""
-    unchanged = Setting.marks == old if old else Setting.marks.does_not_exist()
+    unchanged = Setting.marks == old
+    if not old:
+        unchanged |= Setting.marks.does_not_exist()
     marked = Setting.marks.set(new) if new else Setting.marks.remove()
-    said = [marked, Setting.modified.set(clock.now()), Setting.modified_by.set(actor.id)]
-    tx.update(Setting.named(NAME), *said, provided=unchanged)
+    tx.update(Setting.named(NAME), marked, *Setting.changed_by(actor.id), provided=unchanged)
