@@ -19,7 +19,7 @@ from chalicelib.domain.changes import NewUser, Provisioned, Transfer, UserChange
 from chalicelib.domain.directory.scim import patches, states
 from chalicelib.domain.directory.scim.states import PersonState
 from chalicelib.domain.directory.scim.versions import Versions, version_of
-from chalicelib.domain.directory.scim.words import Hindered, Taken
+from chalicelib.domain.directory.scim.words import Hindered, OnlySuspended, Taken
 from chalicelib.domain.errors import Blocked, Forbidden, NotFound, Stale
 from chalicelib.domain.folding import is_key
 from chalicelib.domain.ids import find_uuid
@@ -141,9 +141,11 @@ def delete(provisioner: Provisioner, user: str, versions: Versions) -> None:
     try:
         user_deletion.apply(actor, stored, Transfer(), besides)
     except Blocked as error:
-        if before.state.active:
-            user_edits.apply(actor, stored, {"disabled": clock.now()}, besides=besides)
-        raise Hindered(" ".join(_in_the_way(error))) from None
+        cause = " ".join(_in_the_way(error))
+        if not before.state.active:
+            raise Hindered(cause) from None
+        user_edits.apply(actor, stored, {"disabled": clock.now()}, besides=besides)
+        raise OnlySuspended(cause) from None
 
 
 def _require(user: str) -> User:

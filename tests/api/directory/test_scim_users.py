@@ -10,6 +10,8 @@ from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.users import roles
 from tests.support.world import make, people, scim
+from tests.support.world.items import expiry
+from tests.support.world.items.resources import stored
 from tests.support.world.scim import add, person, remove, replace
 
 WORK = 'emails[type eq "work"].value'
@@ -528,6 +530,21 @@ def test_what_stands_in_the_way_of_a_deletion_is_said_and_the_person_is_out(
     assert directory.found(betty.id)["active"] is False
     again = directory.delete(f"/Users/{betty.id}")
     assert (again.status, again.json["detail"]) == (409, detail)
+
+
+def test_a_deletion_that_suspends_fits_the_version_that_it_began_with(directory, ada, betty):
+    """Also where what they have read expires, which changes their items with them."""
+    expiry.turned_on(ada)
+    resource_id = make.resource(betty, {ada: PermissionType.READ})
+    assert betty.client.get(f"/secrets/resource/{resource_id}.json").status == 200
+    current = {"if-match": directory.made("betty")["meta"]["version"]}
+
+    answer = directory.delete(f"/Users/{betty.id}", headers=current)
+    assert refusal(answer) == (409, None)
+    assert "Items without another owner: 1." in answer.json["detail"]
+    assert directory.found(betty.id)["active"] is False
+    assert stored(resource_id).expired is not None
+    assert directory.delete(f"/Users/{betty.id}", headers=current).status == 412
 
 
 def test_the_user_in_whose_name_a_directory_acts_may_leave(ada, betty):

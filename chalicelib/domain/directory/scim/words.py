@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from chalicelib.domain.errors import Conflict, Invalid
+from chalicelib.domain.errors import Conflict, Invalid, Refusal
 
 _CORE = "urn:ietf:params:scim:schemas:core:2.0"
 _MESSAGES = "urn:ietf:params:scim:api:messages:2.0"
@@ -44,6 +44,13 @@ class Taken(Invalid):
 
 class Hindered(Invalid):
     """What is stored stands in the way: it has to change first."""
+
+
+class OnlySuspended(Refusal):
+    """Who was to be deleted is suspended: what is stored stands in the way.
+
+    That is written, so it is not `Invalid`, which is decided again once rows have changed.
+    """
 
 
 class Outdated(Conflict):
