@@ -73,9 +73,9 @@ def log_in(user_id: object, challenge: object, remembered: str | None, caller: C
         )
     except _BadChallenge as error:
         alerts.write(error.step, user.id, caller)
-        sources.count_failure(caller)
         if error.step in _SUSPICIOUS:
             alerts.sign_in_refused(user, caller)
+        sources.count_failure(caller)
         raise Invalid(INVALID) from None
     audit.write("sign-in", actor=user.id, result="success", request_id=caller.request_id)
     return SignedIn(answer, begins.given)

@@ -1,7 +1,8 @@
 """How often a network address may fail to sign in, or cause mails, before it has to wait.
 
 So who guesses waits, and no account is locked. A sign-in that was begun counts as one that failed
-until it ends well, for its nonce is a row.
+until it ends well, for its nonce is a row. What counts requires that the minute has room for it: of
+requests of one moment no more count, and are answered otherwise, than of requests in a row.
 """
 
 from __future__ import annotations
@@ -28,8 +29,7 @@ def require_patience(caller: Caller, rows: Rows) -> None:
     """Refuse a source that failed too often within the minute."""
     row = rows.find(Token, _hash(caller)) if settings.login_limit else None
     if row is not None and (row.failures or 0) >= settings.login_limit:
-        seconds = MINUTE - clock.timestamp() % MINUTE
-        raise TooMany("Too many failed sign-ins from your address; wait a moment.", seconds)
+        raise _too_many()
 
 
 def take_turn(caller: Caller) -> None:
@@ -45,7 +45,10 @@ def count_failure(caller: Caller) -> None:
 
 
 def count(tx: Transaction, caller: Caller) -> None:
-    """Count a failure, or what is none only if it ends well, with what is written for it."""
+    """Count a failure, or what is none only if it ends well, with what is written for it.
+
+    A source that has failed too often by then is refused.
+    """
     if not settings.login_limit:
         return
     tx.update(
@@ -53,7 +56,8 @@ def count(tx: Transaction, caller: Caller) -> None:
         Token.kind.set(SOURCE),
         Token.expires.set(clock.timestamp() + 2 * MINUTE),
         Token.failures.add(1),
-        provided=Token.kind.does_not_exist() | (Token.kind == SOURCE),
+        provided=Token.has_failed_less(settings.login_limit),
+        otherwise=_too_many(),
     )
 
 
@@ -70,6 +74,11 @@ def count_back(tx: Transaction, counted: Key | None) -> None:
     """
     if counted is not None:
         tx.update(counted, Token.failures.add(-1), provided=Token.failures > 0)
+
+
+def _too_many() -> TooMany:
+    seconds = MINUTE - clock.timestamp() % MINUTE
+    return TooMany("Too many failed sign-ins from your address; wait a moment.", seconds)
 
 
 def _hash(caller: Caller) -> str:

@@ -9,12 +9,10 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.services.sign_in import logins
-from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.tokens import Token
 from chalicelib.tables.users.users import User
 from tests.conftest import Time
-from tests.support.faults.hooks import Around
-from tests.support.races.at_once import Ask, Statuses, statuses_of
+from tests.support.races.at_once import Ask, Crowd, Statuses, statuses_of
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
 from tests.support.world import second_factors
@@ -110,18 +108,6 @@ def test_a_right_code_beside_the_last_wrong_one(betty: Somebody, app: App, race:
     failed(betty, app, 4)
     right, wrong = giving(betty, app.code()), giving(betty, app.wrong())
     assert race(right, wrong) == {(200, 400), (403, 400)}
-
-
-class Crowd(Around):
-    """Requests that arrive before each other's transaction is written."""
-
-    def __init__(self, others: list[Ask]) -> None:
-        self.others, self.seen = others, list[int]()
-
-    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
-        if operation == "TransactWriteItems" and self.others:
-            self.seen.append(self.others.pop()().status)
-        return send()
 
 
 def test_of_many_wrong_codes_at_once_five_are_looked_at(betty: Somebody, app: App) -> None:

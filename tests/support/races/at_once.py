@@ -14,7 +14,9 @@ import re
 from collections.abc import Callable, Iterator
 
 from chalicelib.storage.changes.parts import Part
+from chalicelib.storage.connection import Json, Send
 from tests.support.environment import ENGINE
+from tests.support.faults.hooks import Around
 from tests.support.model.invariants import check_invariants
 from tests.support.model.outlines import Outline, Outlines, difference
 from tests.support.proving import PROVING, SAMPLING, fewer, more
@@ -62,6 +64,18 @@ def some_orders() -> Iterator[Race]:
 def fewest_orders() -> Iterator[Race]:
     """The fewest, in tenants that take long to make."""
     return some_orders() if PROVING else races(limit=0, switches=0, sampled=1)
+
+
+class Crowd(Around):
+    """Requests that arrive before each other's transaction is written."""
+
+    def __init__(self, others: list[Ask]) -> None:
+        self.others, self.seen = others, list[int]()
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        if operation == "TransactWriteItems" and self.others:
+            self.seen.append(self.others.pop()().status)
+        return send()
 
 
 def _with_one_switch(step: int = 2, others: int = 2) -> Iterator[Race]:
