@@ -2,7 +2,8 @@
 
 Unless the organisation wants zero knowledge, the server has a copy of each private key, encrypted
 for its own key. What does not open, or is not signed by who is said to have made it, is not
-handed on; administrators see that the person lacks the key.
+handed on, nor are more keys than fit the transaction of a setup; administrators see that the
+person lacks the key.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from chalicelib.crypto.openpgp import (
@@ -26,13 +28,15 @@ from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
-from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, Setting, as_read
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
+MOST_HANDED_ON = (MAX_ROWS - 10) // 2
+"""Keys of one setup: two lines each, beside those that the setup has anyway."""
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
 
 
@@ -62,32 +66,36 @@ class Handover:
 
 
 def prepare(user: User, armored_key: str) -> Handover:
-    """Make a copy of each key that the server can open, for a person with this public key."""
+    """Make copies of keys that the server can open, for a person with this public key.
+
+    Of very many these are the ones in use, and then the newest.
+    """
     rows, stored = reading.together(
         partial(reading.read, metadata_settings.KEYS), partial(MetadataPrivateKey.held_by, None)
     )
     under = rows.find(Setting, METADATA_KEYS)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
         return Handover((), under)
-    copies = sorted(map(MetadataPrivateKey.of_row, stored), key=lambda copy: copy.created)
-    fingerprints = {key.id: key.fingerprint for key in MetadataKey.every() if not key.is_deleted}
-    signers = recipients.keys_by_id(copy.modified_by for copy in copies if copy.modified_by)
-    made = (_made(user, armored_key, copy, fingerprints, signers) for copy in reversed(copies))
-    return Handover(tuple(copy for copy in made if copy), under)
+    copies = {copy.metadata_key_id: copy for copy in map(MetadataPrivateKey.of_row, stored)}
+    signers = recipients.keys_by_id(by for copy in copies.values() if (by := copy.modified_by))
+    keys = sorted(MetadataKey.every(), key=lambda key: (key.is_active, key.created), reverse=True)
+    there = (key for key in keys if key.id in copies and not key.is_deleted)
+    made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in there)
+    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under)
 
 
 def _made(
     user: User,
     armored_key: str,
     copy: MetadataPrivateKey,
-    fingerprints: Mapping[str, str],
+    fingerprint: str,
     signers: Mapping[str, Gpgkey],
 ) -> Copy | None:
     """A copy for the person; nothing where the server's own is not sound."""
     key_id, own = str(copy.metadata_key_id), server_key.for_sealed(copy.data)
     try:
         text = own.open_signed(copy.data, _signer_of(copy, signers, own), most=MOST_SEALED)
-        _require_sound(text, fingerprints.get(key_id))
+        _require_sound(text, fingerprint)
         return Copy(key_id, user.id, server_key.in_use().seal(text, armored_key))
     except (_Unsound, BadMessage) as error:
         step = error.step if isinstance(error, BadMessage) else str(error)
@@ -104,7 +112,7 @@ def _signer_of(copy: MetadataPrivateKey, signers: Mapping[str, Gpgkey], own: Ser
     return str(signers[copy.modified_by].armored_key)
 
 
-def _require_sound(text: str, fingerprint: str | None) -> None:
+def _require_sound(text: str, fingerprint: str) -> None:
     """The content is the private key that the copy is said to be of, of this instance."""
     content = _read(text)
     if content.get("object_type") != _OBJECT_TYPE:
@@ -112,7 +120,7 @@ def _require_sound(text: str, fingerprint: str | None) -> None:
     if str(content.get("domain", "")).rstrip("/") != settings.base_url.rstrip("/"):
         raise _Unsound("domain")
     found = fingerprint_of_private_key(content.get("armored_key"))
-    if fingerprint is None or {content.get("fingerprint"), found} != {fingerprint}:
+    if {content.get("fingerprint"), found} != {fingerprint}:
         raise _Unsound("fingerprint")
 
 

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from datetime import timedelta
 
 import pysequoia
 import pytest
 
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
+from chalicelib.domain.ids import new_id
+from chalicelib.services.sign_in import key_handover
+from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from tests.conftest import START
 from tests.support.wire.client import Client
 from tests.support.world import people
 from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
+    PRIVATES,
     SharedKey,
     content,
     copy_for,
@@ -22,7 +29,7 @@ from tests.support.world.items.metadata import (
     pair,
     shared,
 )
-from tests.support.world.keys import KEYS, open_sealed
+from tests.support.world.keys import KEYS, message, open_sealed
 
 DAVE = KEYS["dave"]
 
@@ -149,3 +156,36 @@ def test_who_made_the_servers_copy_and_is_gone_vouches_for_it_no_more(ada, dave,
     set_up(dave)
 
     assert copies_of(store, dave) == {}
+
+
+def older(key, moment):
+    """A key of before that has expired, of which the server has a copy."""
+    row = MetadataKey.every()[0].copy()
+    row.id, row.created, row.expired = new_id(), moment, moment
+    row.save()
+    copy = MetadataPrivateKey.of_row(MetadataPrivateKey.held_by(None)[0])
+    copy.metadata_key_id, copy.id = row.id, new_id()
+    copy.save()
+    return replace(key, id=row.id)
+
+
+def missing_of(ada, who):
+    shown = ada.client.get(f"/users/{who.id}.json?contain[missing_metadata_key_ids]=1").body
+    return set(shown["missing_metadata_key_ids"])
+
+
+def test_of_very_many_keys_those_in_use_and_the_newest_are_handed_on(ada, dave, store):
+    """All others can be given as any key that is missing."""
+    key = shared(ada, None)
+    others = [older(key, START + timedelta(days=number)) for number in range(59)]
+
+    set_up(dave)
+
+    fit = key_handover.MOST_HANDED_ON
+    left = others[: 60 - fit]
+    assert copies_of(store, dave).keys() == {key.id} | {each.id for each in others[1 - fit :]}
+    assert missing_of(ada, dave) == {each.id for each in left}
+    copy = message(content(key), DAVE.public)
+    given = [{"metadata_key_id": each.id, "user_id": dave.id, "data": copy} for each in left]
+    assert ada.client.post(PRIVATES, given).status == 200
+    assert missing_of(ada, dave) == set()
