@@ -7,7 +7,7 @@ looks after the tenant may call it too: with nothing in the event it sends what 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -63,16 +63,16 @@ class _Post:
         self._relay: Relay | None = None
         self._named: Mapping[str, Any] = {}
 
-    def carriers(self, letter: Letter) -> Sequence[Carrier]:
+    def carriers(self, letter: Letter) -> Iterator[Carrier]:
         """Who is asked to carry a mail, one after the other as long as it is not taken.
 
         That another server was named is told by SES first: the new one may be of somebody who
         would not let that mail through.
         """
-        if letter.relay is None:
-            return [self._ses]
-        relay = self._connected(letter.relay)
-        return [self._ses, relay] if letter.template == Event.SMTP_SETTINGS_SAVED else [relay]
+        if letter.relay is None or letter.template == Event.SMTP_SETTINGS_SAVED:
+            yield self._ses
+        if letter.relay is not None:
+            yield self._connected(letter.relay)
 
     def close(self) -> None:
         if self._relay is not None:
@@ -81,7 +81,11 @@ class _Post:
     def _connected(self, row: Setting) -> Relay:
         if self._relay is None or value_of(row) != self._named:
             self.close()
-            self._relay, self._named = Relay(mail_relay.named_by(row)), value_of(row)
+            try:
+                relay = mail_relay.named_by(row)
+            except Unavailable:  # its password does not open now; nothing has left
+                raise NotSent("NoPassword", may_pass_later=True) from None
+            self._relay, self._named = Relay(relay), value_of(row)
         return self._relay
 
 
@@ -112,16 +116,15 @@ def _send(letter: Letter, post: _Post) -> None:
         raise NotSent("UnknownTemplate", may_pass_later=False) from None
     if not _OURS.fullmatch(rendered.link):
         raise NotSent("ForeignLink", may_pass_later=False)  # we lead nobody elsewhere
-    try:
-        *others, last = post.carriers(letter)
-    except Unavailable:  # its password does not open now; nothing has left
-        raise NotSent("NoPassword", may_pass_later=True) from None
-    for carrier in others:
+    failure: NotSent | None = None
+    for carrier in post.carriers(letter):
         try:
             carrier.send(letter.address, rendered.subject, rendered.text, rendered.html)
-        except NotSent as failure:
-            if failure.may_have_left:
+        except NotSent as error:
+            if error.may_have_left:
                 raise
+            failure = error
         else:
             return
-    last.send(letter.address, rendered.subject, rendered.text, rendered.html)
+    if failure is not None:
+        raise failure

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
@@ -15,9 +15,19 @@ from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 from chalicelib.tables.users.users import User
 
 
-def remove(actor: Actor, known: Known, still: Check, directory: Directory) -> None:
-    """Remove exemptions of what is not there, and what was noted of who is not linked any more."""
-    rows = [*_exemptions(known, directory), *_relations(known), *_asked(known)]
+def remove(
+    actor: Actor,
+    known: Known,
+    still: Check,
+    directory: Directory,
+    listed: Iterable[DirectoryLink],
+) -> None:
+    """Remove exemptions of what is not there, and what was noted of who is not linked any more.
+
+    `listed` are the exemptions there were when the directory was asked: it says nothing of those
+    that came later.
+    """
+    rows = [*_exemptions(known, directory, listed), *_relations(known), *_asked(known)]
     for chunk in in_chunks(rows, MAX_ROWS - 2):
         with Transaction() as tx:
             tx.require(User.is_administrator(actor.id, clock.now()))
@@ -26,7 +36,9 @@ def remove(actor: Actor, known: Known, still: Check, directory: Directory) -> No
                 tx.delete(row)
 
 
-def _exemptions(known: Known, directory: Directory) -> Iterator[DirectoryLink]:
+def _exemptions(
+    known: Known, directory: Directory, listed: Iterable[DirectoryLink]
+) -> Iterator[DirectoryLink]:
     present: set[str] = {entry.id for entry in (*directory.people, *directory.teams)}
     present |= {*known.people, *known.teams}
     there: dict[Model, Collection[str]] = {
@@ -34,7 +46,7 @@ def _exemptions(known: Known, directory: Directory) -> Iterator[DirectoryLink]:
         Model.GROUPS: known.groups.keys(),
         Model.ENTRIES: present,
     }
-    for row in known.exempt.values():
+    for row in listed:
         if row.id not in there[Model(row.model)]:
             yield row
 

@@ -12,7 +12,7 @@ from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.steps import Invite, MakeGroup, Step
 from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink, Model
+from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink
 
 
 class SettingsChanged(Conflict):
@@ -32,14 +32,8 @@ def hold(tx: Transaction, known: Known, still: Check, step: Step, subject: str) 
 
 
 def read_again(known: Known) -> None:
-    """Add what is on the ignore list by now, of users and groups those that the run knows.
-
-    Of others it knows nothing: at its end, it would take them off the list as not there.
-    """
-    subjects = known.users.keys() | known.groups.keys()
-    for row in DirectoryLink.of_kind(EXEMPT):
-        if row.model == Model.ENTRIES or row.id in subjects:
-            known.exempt[row.id] = row
+    """Add what is on the ignore list by now."""
+    known.exempt |= {row.id: row for row in DirectoryLink.of_kind(EXEMPT)}
 
 
 def _about(known: Known, step: Step, subject: str) -> set[str]:

@@ -103,7 +103,7 @@ def carry_out(
     Each step holds the settings: with others, or once it is switched off, nothing more is done.
     """
     found = deciding.decided(partial(_know, actor, standing.settings, directory))
-    still = standing.still_stand()
+    still, listed = standing.still_stand(), tuple(found.exempt.values())
     try:
         guard.require_words(guard.removals(found, directory), confirmed)
     except Invalid as error:
@@ -111,7 +111,7 @@ def carry_out(
     outcome = runs.carry_out(actor, found, still, directory)
     if not outcome.left:
         with suppress(SettingsChanged):
-            stale_notes.remove(actor, found, still, directory)
+            stale_notes.remove(actor, found, still, directory, listed)
     _log(actor, outcome)
     return outcome if not outcome.left else _unfinished(outcome)
 

@@ -5,8 +5,8 @@ way and then lose it in another: who reads the first row before that and the sec
 finds no access at all, although there was at every moment. What a request writes is safe from
 this, since the versions of the rows are conditions of its transaction. A refusal has no
 transaction: it is given only while all rows that it was decided from have the versions that
-were read. Else the request is decided again. Nor has the answer that all is already as somebody
-wants it, so that is given as refusals are.
+were read. Else the request is decided again. The answer that there is nothing to change has no
+transaction either, and is given in the same way.
 
 A request that meets a row which a committed operation holds is decided again as well: what it
 has read may be from before the commit. From then on it knows the operation, and sees all rows

@@ -213,6 +213,28 @@ def test_who_is_suspended_later_reads_until_then_and_nothing_expires(ada, betty,
 
 
 @pytest.mark.usefixtures("on")
+@pytest.mark.parametrize("by", ["an administrator", "a run", "SCIM"])
+def test_who_is_suspended_before_their_date_lets_expire_what_they_read(ada, betty, by):
+    suspend(ada, betty, "2099-01-01T00:00:00Z")
+    item, unread = (make.resource(ada, {betty: READ}) for _ in range(2))
+    read(betty, item)
+
+    suspend(ada, betty, "2098-01-01T00:00:00Z")
+    assert expired(item) == [None]
+    if by == "an administrator":
+        suspend(ada, betty)
+    elif by == "a run":
+        entries = [directories.person(name) for name in ("ada", "betty")]
+        directories.run(ada, *entries)
+        directories.run(ada, entries[0], suspends_users=True)
+    else:
+        provisioning = scim.directory(ada)
+        provisioning.patch(f"/Users/{betty.id}", scim.replace("active", False))
+
+    assert expired(item, unread) == [THEN, None]
+
+
+@pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("how", ["suspended", "removed", "deleted"])
 def test_what_was_read_expires_whatever_a_directory_does(ada, betty, carol, how):
     read_one, unread = (make.resource(carol, {betty: READ}) for _ in range(2))

@@ -140,7 +140,7 @@ def _write(
     was_suspended, was_administrator = user.is_suspended(now), administrators.stays(user)
     had_powers, differing = user.is_admin, _told(user, changes)
     suspension = None
-    if _is_suspended_by(changes, user):
+    if _is_suspended_by(changes, user, now):
         suspension = Suspension(UserId(user.id), settings)
     for name, value in changes.items():
         setattr(user, name, value)
@@ -167,10 +167,12 @@ def _write(
         besides(tx, user.id)
 
 
-def _is_suspended_by(changes: UserChange, user: User) -> bool:
-    """Whether an end is set to the user's access, where none was."""
-    stored: datetime | None = user.disabled
-    return stored is None and changes.get("disabled") is not None
+def _is_suspended_by(changes: UserChange, user: User, now: datetime) -> bool:
+    """Whether an end is set to the user's access where none was, or it ends at once."""
+    end = changes.get("disabled")
+    if end is None or user.is_suspended(now):
+        return False
+    return user.disabled is None or end <= now
 
 
 def _last_administrator(changes: Collection[str]) -> Invalid:
