@@ -201,11 +201,11 @@ def read_creation(draft: Draft[Any], own_key_id: str | None) -> Creation:
 def read_update(draft: Draft[Any], own_key_id: str | None, stored: Format) -> Update:
     """The body in the format it is in; one that describes nothing keeps the stored one.
 
-    One that names no type keeps the stored type, unless it makes a resource a v5 one.
+    One that names no type keeps the stored type, unless it changes the format.
     """
     members = with_own_key(draft.members, own_key_id)
     sent = format_of(members, own_key_id)
-    if sent is Format.V5 and stored is not Format.V5:
+    if sent not in (None, stored):
         members = _with_default_type(members)
     if sent is Format.V5:
         return Draft(V5Update, members).read(INVALID)

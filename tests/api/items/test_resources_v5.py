@@ -407,7 +407,6 @@ UPGRADE = {
         )
     }
 }
-NO_TYPE = {"_required": "A resource type is required to downgrade a resource."}
 DOWNGRADE = {
     "resource_type_id": {
         "v5_to_v4_downgrade_allowed": (
@@ -479,16 +478,12 @@ def test_a_downgrade_takes_the_metadata_away(ada):
     assert row.resource_type_id == row.live_type_id == kind.id
 
 
-def test_a_downgrade_names_its_type(ada, digest):
-    """Else what the metadata says is lost with a change of the name."""
+def test_a_downgrade_without_a_type_has_the_default_one(ada):
     allow(allow_v5_v4_downgrade=True)
-    resource_id = v5_resource(ada)
-    before = digest()
 
-    for nothing in ({}, {"resource_type_id": None}):
-        response = ada.client.put(path(resource_id), {"name": "mail", **nothing})
-        assert (response.status, response.body) == (400, {"resource_type_id": NO_TYPE})
-    assert digest() == before
+    body = ada.client.put(path(v5_resource(ada)), {"name": "mail"}).body
+
+    assert body["resource_type_id"] == resource_types.PASSWORD_STRING.id
 
 
 def test_a_downgrade_gives_a_name(ada, digest):
@@ -497,8 +492,7 @@ def test_a_downgrade_gives_a_name(ada, digest):
     resource_id = v5_resource(ada)
     before = digest()
 
-    kind = resource_types.TOTP.id
-    response = ada.client.put(path(resource_id), {"username": "u", "resource_type_id": kind})
+    response = ada.client.put(path(resource_id), {"username": "u"})
 
     assert response.body == {"name": {"_required": "A name is required."}}
     assert digest() == before

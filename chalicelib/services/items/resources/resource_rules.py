@@ -38,7 +38,6 @@ _NO_DEPRECATED_TYPE = {
 }
 NO_FOLDER = {"folder_exists": "The folder parent does not exist."}
 _NO_NAME = {"_required": "A name is required."}
-_NO_TYPE = {"_required": "A resource type is required to downgrade a resource."}
 _NO_DOWNGRADE = {
     "v5_to_v4_downgrade_allowed": (
         "The settings selected by your administrator prevent from downgrading resource type."
@@ -90,7 +89,7 @@ def update_errors(
     if changed.is_v5 and not stored.is_v5 and not settings.allow_v4_v5_upgrade:
         errors = merged(errors, {"metadata": NO_UPGRADE})
     if stored.is_v5 and not changed.is_v5:
-        errors = merged(errors, _downgrade_errors(changed, body, settings))
+        errors = merged(errors, _downgrade_errors(changed, settings))
     return errors
 
 
@@ -147,12 +146,10 @@ def type_errors(rows: Rows, type_id: str) -> Errors:
     return {"resource_type_id": _DELETED_TYPE} if type_id in deleted_types(rows) else {}
 
 
-def _downgrade_errors(changed: Resource, body: bodies.Update, settings: TypesSettings) -> Errors:
+def _downgrade_errors(changed: Resource, settings: TypesSettings) -> Errors:
     errors: Errors = {} if changed.name else {"name": _NO_NAME}
     if not settings.allow_v5_v4_downgrade:
         errors["resource_type_id"] = _NO_DOWNGRADE
-    elif body.resource_type_id is None:
-        errors["resource_type_id"] = _NO_TYPE
     return errors
 
 
