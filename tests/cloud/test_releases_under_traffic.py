@@ -22,6 +22,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -43,6 +44,8 @@ TENANT, SWEEPER = "acme", "sweeper"
 KNOWS, WRITES, UPGRADE, BAD, BACK = "knows form 2", "writes form 2", "upgrade", "bad", "back"
 SETTLING = 20
 """Requests after each step."""
+LEAST_TOLD = 0.9
+"""Of the requests of a phase: the part of which the local cloud has the lines."""
 
 OF_TWO_FORMS = {
     "holdings": ("class Holding(Dependent):", "secret_data", "secret_message"),
@@ -203,13 +206,20 @@ class Story:
                     if '"event": "accident"' in event["message"] and not is_bad:
                         self.accidents.append(f"{each.name}: {event['message']}")
 
-    def code_of(self, request: str) -> str:
-        return self.versions[self.answered[request]]
+    def codes_of(self, asked: Sequence[Asked]) -> set[str]:
+        """Which code has answered these.
+
+        The local cloud waits 50 ms for the lines of a request, and tells later ones with the next
+        of that worker: on a busy machine its last ones are told by nobody.
+        """
+        known = [self.answered[each.id] for each in asked if each.id in self.answered]
+        assert len(known) >= LEAST_TOLD * len(asked)
+        return {self.versions[each] for each in known}
 
     def codes_in(self, phase: str) -> set[str]:
         """Which builds have answered in a phase, by their names."""
         names = {code: name for name, code in self.codes.items()}
-        return {names[self.code_of(each.id)] for each in self.traffic.of(phase)}
+        return {names[code] for code in self.codes_of(self.traffic.of(phase))}
 
     def told(self) -> str:
         """The figures of it."""
@@ -302,11 +312,10 @@ def test_no_request_fails(story):
 
 
 def test_the_bad_build_answers_nobody_but_the_prober(story):
-    answered = {story.code_of(request) for request in story.answered}
-    asked: list[Asked] = story.traffic.asked
+    answered = {story.versions[each] for each in story.answered.values()}
 
     assert story.codes[BAD] in answered
-    assert story.codes[BAD] not in {story.code_of(each.id) for each in asked}
+    assert story.codes[BAD] not in story.codes_of(story.traffic.asked)
 
 
 def test_each_release_has_answered_people(story):
