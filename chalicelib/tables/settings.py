@@ -95,13 +95,13 @@ class Setting(Table):
     @classmethod
     def says(cls, value: Mapping[str, Any], by: str | None = None) -> list[Action]:
         """The actions by which a row has this document."""
-        author = [] if by is None else [cls.modified_by.set(by)]
-        return [cls.value.set(value), cls.modified.set(clock.now()), *author]
+        return [cls.value.set(value), *cls.changed_by(by)]
 
     @classmethod
-    def changed_by(cls, by: str) -> list[Action]:
-        """The actions by which a row says who changed it now."""
-        return [cls.modified.set(clock.now()), cls.modified_by.set(by)]
+    def changed_by(cls, by: str | None) -> list[Action]:
+        """The actions by which a row says that it was changed now, and by whom if by somebody."""
+        author = [] if by is None else [cls.modified_by.set(by)]
+        return [cls.modified.set(clock.now()), *author]
 
     @classmethod
     def mark(cls, mark: str) -> Path:

@@ -80,12 +80,12 @@ class _Post:
 
     def _connected(self, row: Setting) -> Relay:
         if self._relay is None or value_of(row) != self._named:
-            self.close()
             try:
-                relay = mail_relay.named_by(row)
+                named = mail_relay.named_by(row)
             except Unavailable:  # its password does not open now; nothing has left
                 raise NotSent("NoPassword", may_pass_later=True) from None
-            self._relay, self._named = Relay(relay), value_of(row)
+            self.close()
+            self._relay, self._named = Relay(named), value_of(row)
         return self._relay
 
 

@@ -33,8 +33,10 @@ def named(value: Any) -> set[str]:
             left.extend(each)
         elif isinstance(each, dict):
             names = _names_in(each)
-            found |= names or set()
-            left.extend(each.values() if names is None else ())
+            if names is None:
+                left.extend(each.values())
+            else:
+                found |= names
     return found
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import partial
+from typing import TypeVar
 
 from chalicelib.domain.directory.directory import Directory, Entry, EntryId, Person, Team
 from chalicelib.domain.directory.directory_settings import DirectorySettings
@@ -36,6 +37,9 @@ from chalicelib.tables.users.users import Belonging, User
 Links = dict[str, DirectoryLink]
 Roster = dict[str, Belonging]
 """The members of a group by user."""
+
+
+Local = TypeVar("Local", User, Group)
 
 
 @dataclass
@@ -76,23 +80,27 @@ class Known:
     def user_of(self, person: Person) -> User | None:
         """Who a person of the directory is here, deleted ones included."""
         link, name = self.people.get(person.id), folded(person.username or "")
-        linked = None if link is None else self.users.get(str(link.subject))
-        living = self.usernames.get(name)
-        if linked is not None and not self._is_replaced(linked, living):
-            return linked
-        return self.users.get(living or self.former_users.get(name, ""))
+        living, former = self.usernames.get(name), self.former_users.get(name)
+        return self._local(self.users, link, living, former)
 
     def group_of(self, team: Team) -> Group | None:
         link, name = self.teams.get(team.id), folded(team.title or "")
-        linked = None if link is None else self.groups.get(str(link.subject))
-        living = self.names.get(name)
-        if linked is not None and not self._is_replaced(linked, living):
-            return linked
-        return self.groups.get(living or self.former_groups.get(name, ""))
+        living, former = self.names.get(name), self.former_groups.get(name)
+        return self._local(self.groups, link, living, former)
 
-    def _is_replaced(self, linked: User | Group, living: str | None) -> bool:
-        """Whether what is linked is deleted, and another has come in its place."""
-        return linked.deleted and living is not None and linked.id not in self.exempt
+    def _local(
+        self,
+        rows: Mapping[str, Local],
+        link: DirectoryLink | None,
+        living: str | None,
+        former: str | None,
+    ) -> Local | None:
+        """What an entry is linked to, else what has its name; what lives before what is deleted."""
+        linked = None if link is None else rows.get(str(link.subject))
+        if linked is None:
+            return rows.get(living or former or "")
+        is_replaced = linked.deleted and living is not None and linked.id not in self.exempt
+        return rows.get(str(living)) if is_replaced else linked
 
     def member_of(self, name: str) -> User | None:
         """The user of whom a distinguished name speaks, where they are linked."""
