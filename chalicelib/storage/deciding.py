@@ -13,7 +13,7 @@ from chalicelib.storage.changes.transaction import Locked, OfAnotherForm
 
 T = TypeVar("T")
 
-DECISIONS = 12
+DECISIONS = 20
 """How often something is decided again because what it was decided from has changed: fifty who
 change one thing in the same moment all have their turn."""
 
