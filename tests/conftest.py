@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from tests.support import environment
 
 environment.prepare()
@@ -18,7 +20,7 @@ from chalicelib.settings import settings  # noqa: E402
 from chalicelib.storage import pace  # noqa: E402
 from chalicelib.storage.connection import connection  # noqa: E402
 from tests import dynamodb_local  # noqa: E402
-from tests.support import leaks, storage  # noqa: E402
+from tests.support import leaks, room, storage  # noqa: E402
 from tests.support.faults import read_only  # noqa: E402
 from tests.support.wire.client import Client  # noqa: E402
 from tests.support.wire.endpoints import things_of  # noqa: E402
@@ -42,6 +44,14 @@ def pytest_sessionstart() -> None:
     leaks.hear_logs()
     if environment.ENGINE == "dynamodb-local" and (problem := dynamodb_local.missing()):
         raise pytest.UsageError(problem)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> object:
+    """Let the plugin whose loop it is run all tests above a frame with room."""
+    plugins = session.config.pluginmanager
+    loop = plugins.subset_hook_caller("pytest_runtestloop", [sys.modules[__name__]])
+    return room.with_room(loop, session=session)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """How much is tried: what a change needs, what a submission needs, or what a release needs.
 
-`make test` tries the fewest samples. `.ci/run` says PROVE=some and tries what is usual, and
+`make test` tries the fewest samples, as does `.ci/run`. PROVE=some tries what is usual, and
 `make prove` says PROVE=all. Which refusals and cases are tested is the same in all of them.
 """
 
