@@ -7,6 +7,7 @@ import binascii
 import secrets
 from collections.abc import Mapping
 from dataclasses import field
+from itertools import accumulate
 from typing import Any, Self
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
@@ -71,11 +72,14 @@ class Authenticator:
         return {"secret": base64.b32encode(self.secret).decode(), **chosen}
 
     def uri(self, issuer: str, account: str) -> str:
-        """The address that sets up an app with these choices, which are what apps assume."""
-        label = f"{quote(issuer, safe='')}:{quote(account, safe='@')}"
+        """The address that sets up an app with these choices, which are what apps assume.
+
+        Of an account whose name is too long when it is quoted, it has the beginning.
+        """
         secret = base64.b32encode(self.secret).decode().rstrip("=")
         query = urlencode({"issuer": issuer, "secret": secret}, quote_via=quote)
-        return f"otpauth://totp/{label}?{query}"
+        before, after = f"otpauth://totp/{quote(issuer, safe='')}:", f"?{query}"
+        return f"{before}{_quoted(account, LONGEST_URI - len(before) - len(after))}{after}"
 
     def step_of(self, code: str, now: int) -> int | None:
         """Return the step, counted from 1970, whose code this is, or nothing.
@@ -90,6 +94,13 @@ class Authenticator:
     def _code(self, step: int) -> bytes:
         made = HOTP(self.secret, self.digits, _HASHES[self.algorithm]())
         return made.generate(max(step, 0))
+
+
+def _quoted(account: str, most: int) -> str:
+    """As much of the account's name as takes at most so many characters when it is quoted."""
+    parts = [quote(letter, safe="@") for letter in account]
+    sizes = accumulate(map(len, parts))
+    return "".join(part for part, size in zip(parts, sizes, strict=True) if size <= most)
 
 
 def _parts(uri: str) -> dict[str, str] | None:

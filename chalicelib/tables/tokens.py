@@ -6,6 +6,7 @@ looks at the time.
 
 from __future__ import annotations
 
+import hmac
 from hashlib import sha256
 
 from pynamodb.attributes import JSONAttribute, NumberAttribute, UnicodeAttribute
@@ -52,6 +53,9 @@ class Token(Table):
     often the organisation had stopped remembering."""
     second_factor = UnicodeAttribute(null=True)
     """Of a session: the name of the second factor that was given in it."""
+    second_factor_until = NumberAttribute(null=True)
+    """Of a session: when what was given has to be given again, in seconds since 1970; where this
+    is not said, by releases before, not until the session ends."""
     session = UnicodeAttribute(null=True)
     """Of a refresh token: the row of its session."""
     spent = TimestampAttribute(null=True)
@@ -76,6 +80,12 @@ class Token(Table):
     @property
     def is_spent(self) -> bool:
         return self.spent is not None
+
+    def knows_second_factor(self, name: str, now: int) -> bool:
+        """Of a session: whether the one of this name was given in it, and still counts."""
+        until = self.second_factor_until
+        is_same = hmac.compare_digest(name, self.second_factor or "")
+        return is_same and (until is None or now < until)
 
     @classmethod
     def by_hash(cls, token_hash: str) -> Key:

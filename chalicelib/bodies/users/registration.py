@@ -22,6 +22,7 @@ from chalicelib.domain.light import dataclass
 
 INVALID_ADDRESS = "The self registration data could not be validated."
 MOST_DOMAINS = 100
+fits_user = max_length(255)
 
 
 def _canonical(domains: Sequence[str]) -> list[str]:
@@ -69,7 +70,7 @@ class EmailBody:
 class RegistrationBody:
     """What a guest registers with, who chooses neither role nor suspension."""
 
-    username: Annotated[str, not_empty, email, max_length(255)]
+    username: Annotated[str, not_empty, email, fits_user]
     profile: Annotated[ProfileBody, not_empty]
 
 

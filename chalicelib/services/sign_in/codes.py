@@ -82,7 +82,10 @@ def give(actor: Actor, draft: Draft[CodeBody]) -> Given:
 def note(tx: Transaction, session: Token, given: Given) -> None:
     """Let a session note what was given in it, unless it has ended or somebody tried meanwhile."""
     tx.update(
-        session, Token.second_factor.set(given.name), provided=session.is_untried(clock.timestamp())
+        session,
+        Token.second_factor.set(given.name),
+        Token.second_factor_until.set(given.until),
+        provided=session.is_untried(clock.timestamp()),
     )
 
 

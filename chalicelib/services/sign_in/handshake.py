@@ -33,7 +33,7 @@ from chalicelib.tables.users.users import User
 NONCE_SECONDS = 300
 NONCE_LENGTH = 36
 PROTOCOL = "gpgauthv1.3.0"
-_FINGERPRINT = re.compile(r"[0-9A-F]{40}", re.ASCII)
+_FINGERPRINT = re.compile(r"[0-9A-Fa-f]{40}")
 
 
 class UnknownKey(Refusal):
@@ -60,9 +60,9 @@ def owner_of(keyid: object, caller: Caller) -> KeyOwner:
     """Return who signs in with the key of this fingerprint; raises `UnknownKey`."""
     if keyid is None or keyid == "":
         raise UnknownKey("No key id set.")
-    fingerprint = keyid.upper() if isinstance(keyid, str) else ""
-    if not _FINGERPRINT.fullmatch(fingerprint):
+    if not isinstance(keyid, str) or not _FINGERPRINT.fullmatch(keyid):
         raise UnknownKey("Invalid fingerprint.")
+    fingerprint = keyid.upper()
     claim = Key(Claim, FINGERPRINT, fingerprint)
     rows = reading.read([claim, *sources.record(caller)])
     sources.require_patience(caller, rows)

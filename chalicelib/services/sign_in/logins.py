@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,7 @@ VERSION = "1.0.0"
 LONGEST_AHEAD = 3600
 """Seconds a challenge's expiry may lie ahead."""
 INVALID = "The credentials are invalid."
+_SECONDS = re.compile(r"[0-9]{1,19}(\.[0-9]{1,9})?")
 _SUSPICIOUS = frozenset({"domain", "replay"})
 """Steps at which a challenge fails that the user's key has signed: for another server, which may
 have passed it on, or one that was used before. Who has no such message can have nobody told."""
@@ -119,6 +121,7 @@ def open_session(
                 user_id=user.id,
                 epoch=user.session_epoch,
                 second_factor=given and given.name,
+                second_factor_until=given and given.until,
                 expires=clock.timestamp() + refresh_tokens.REFRESH_SECONDS,
             )
         )
@@ -160,9 +163,9 @@ def _read_challenge(challenge: object, armored_key: str, ours: ServerKey) -> tup
 
 
 def _read_expiry(value: object) -> int:
-    """Seconds since 1970: clients send an integer, a float or digits."""
-    is_digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20  # noqa: PLR2004
-    if isinstance(value, bool) or not (is_digits or isinstance(value, int | float)):
+    """Seconds since 1970: clients send an integer, a float, or one of them as a text."""
+    is_text = isinstance(value, str) and _SECONDS.fullmatch(value)
+    if isinstance(value, bool) or not (is_text or isinstance(value, int | float)):
         raise _BadChallenge("expiry")
     expiry = float(value)  # type: ignore[arg-type]
     now = clock.timestamp()

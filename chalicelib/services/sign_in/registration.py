@@ -7,6 +7,7 @@ from chalicelib.bodies.users.registration import (
     INVALID_ADDRESS,
     EmailBody,
     RegistrationBody,
+    fits_user,
     read_address,
 )
 from chalicelib.bodies.users.users import INVALID
@@ -37,7 +38,10 @@ def try_out(draft: Draft[EmailBody], caller: Caller) -> None:
     row = self_registration.find()
     if row is None:
         raise Forbidden("The self registration is disabled.")
-    _require_free(row, draft.read(INVALID_ADDRESS).email, caller)
+    address = draft.read(INVALID_ADDRESS).email
+    if not fits_user.holds(address):
+        raise Invalid(INVALID_ADDRESS, {"email": fits_user.broken("email")})
+    _require_free(row, address, caller)
 
 
 def register(actor: Actor | None, draft: Draft[RegistrationBody], caller: Caller) -> User:

@@ -8,7 +8,6 @@ So what was given before a user's second factor was removed has no name any more
 
 from __future__ import annotations
 
-import hmac
 from dataclasses import field
 
 from chalicelib.bodies.sign_in.mfa import TOTP
@@ -23,6 +22,8 @@ from chalicelib.tables.tokens import SECOND_FACTOR, Token, token_hash
 from chalicelib.tables.users.users import User
 
 REMEMBERED_SECONDS = 30 * 24 * 3600
+SESSION_SECONDS = 3 * 24 * 3600
+"""How long one counts that the device is not remembered by, in a session that lasts longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,11 @@ class Given:
     expires: int | None = None
     """Of one that the device is remembered by, in seconds since 1970; else it ends with the
     session."""
+
+    @property
+    def until(self) -> int:
+        """How long it counts in a session that notes it now."""
+        return self.expires or clock.timestamp() + SESSION_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,7 @@ def pending(user: User, session: Token, value: str | None) -> tuple[str, ...]:
     if not user.totp:
         return ()
     name = _name(user, value)
-    if name is not None and hmac.compare_digest(name, session.second_factor or ""):
+    if name is not None and session.knows_second_factor(name, clock.timestamp()):
         return ()
     return beginning(user, value).pending
 
@@ -86,8 +92,9 @@ def give(user: User) -> Given:
 def still_given(user: User, session: Token | None, value: str | None) -> Given | None:
     """What was given, where the session still notes it and the cookie still says it."""
     name = _name(user, value)
-    noted = None if session is None else session.second_factor
-    if not user.totp or name is None or name != noted:
+    if not user.totp or name is None or session is None:
+        return None
+    if not session.knows_second_factor(name, clock.timestamp()):
         return None
     row = reading.read([Token.by_hash(name)]).find(Token, name)
     return Given(str(value), name, None if row is None else int(row.expires))

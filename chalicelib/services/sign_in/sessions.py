@@ -57,7 +57,6 @@ def extend(actor: Actor) -> None:
             Token.by_hash(session.key),
             Token.expires.set(now + IDLE_SECONDS),
             provided=Token.unspent(COOKIE, now),
-            otherwise=Unauthenticated(),
         )
 
 
@@ -70,6 +69,7 @@ def open_cookie(user: User, given: Given | None = None) -> tuple[Token, str]:
         user_id=user.id,
         epoch=user.session_epoch,
         second_factor=given and given.name,
+        second_factor_until=given and given.until,
         expires=clock.timestamp() + IDLE_SECONDS,
     )
     return row, user.id + secret

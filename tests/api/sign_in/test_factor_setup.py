@@ -8,11 +8,12 @@ from urllib.parse import quote
 
 import pytest
 
+from chalicelib.crypto.totp import LONGEST_URI
 from chalicelib.tables.users.users import User
 from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.storage import Storage
-from tests.support.world import people, second_factors
+from tests.support.world import make, people, second_factors
 from tests.support.world.make import Somebody
 from tests.support.world.operator.posted import Posted, posted
 from tests.support.world.second_factors import COOKIE, SETUP, VERIFY, App
@@ -64,6 +65,16 @@ def test_an_app_is_offered_another_secret_each_time(betty: Somebody) -> None:
     assert svg.endswith("</svg>")
     assert betty.client.get(SETUP).body["otpProvisioningUri"] != uri
     assert User.get(betty.id).totp is None
+
+
+@pytest.mark.usefixtures("allowed")
+@pytest.mark.parametrize("letter", ["i", "\u0438", "\u4e8c", "\U00020000"])
+def test_an_app_is_set_up_by_what_is_offered_however_long_the_address(letter: str) -> None:
+    """The address in the picture has the beginning of a long one, which is shown alone."""
+    who = make.user(letter * 240, key="carol")
+    offered = second_factors.offered(who.client)
+    assert len(offered.uri) <= LONGEST_URI
+    assert second_factors.confirmed(who.client, offered).message == DONE
 
 
 @pytest.mark.usefixtures("allowed")

@@ -12,6 +12,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.routes.sign_in import auth
 from tests.conftest import START
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.wire.client import Client
 from tests.support.wire.handshake import (
     LOGIN,
@@ -199,6 +200,7 @@ def test_a_nonce_is_returned_beside_a_member_that_is_null(api, ada):
         ("G" * 40, "Invalid fingerprint."),
         ("F" * 40 + "\n", "Invalid fingerprint."),
         ("F" * 39 + "\uff26", "Invalid fingerprint."),
+        ("F" * 38 + "\ufb00", "Invalid fingerprint."),
         (7, "Invalid fingerprint."),
         (["F" * 40], "Invalid fingerprint."),
         ("F" * 40, "User not found."),
@@ -644,3 +646,25 @@ def test_signing_out_takes_the_session_cookie_back(ada):
     rest = attributes(cookie)[1]
     assert {"max-age=0", "httponly", "path=/", "samesite=lax", "secure"} <= set(rest)
     assert not any(each.startswith("domain") for each in rest)
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda client, who: client.get("/settings.json"),
+        lambda client, who: client.post(
+            "/auth/login.json", {"data": {"gpg_auth": {"keyid": who.key.fingerprint}}}
+        ),
+    ],
+)
+def test_who_signs_out_meanwhile_has_the_answer_of_a_guest(betty, time, ask):
+    client, guest = signed_in(betty), Client()
+    time.pass_by(minutes=2)
+
+    with Meanwhile(lambda: client.get("/auth/logout.json")):
+        found = ask(client, betty)
+
+    asked_by_guest = ask(guest, betty)
+    assert (found.status, asked_by_guest.status) == (200, 200)
+    assert stage_headers(found).keys() == stage_headers(asked_by_guest).keys()
+    assert client.get("/users/me.json").status in (401, 403)

@@ -127,15 +127,15 @@ def test_an_expiry_in_the_past_or_far_ahead_is_refused(
     assert digest() == before
 
 
-@pytest.mark.parametrize("form", [int, float, str])
-def test_an_expiry_may_be_a_number_or_digits(
-    api: Client, betty: Somebody, time: Time, form: type
+@pytest.mark.parametrize("form", [int, float, str, "{}.0".format, "{}.512345".format])
+def test_an_expiry_may_be_a_number_or_one_as_a_text(
+    api: Client, betty: Somebody, time: Time, form: Callable[[int], Any]
 ) -> None:
     expiry = form(time.timestamp + 3590)
     assert log_in(api, betty, claims(time, verify_token_expiry=expiry)).status == 200
 
 
-@pytest.mark.parametrize("value", [None, True, "soon", "", "-5", "1e30", [], {}, ...])
+@pytest.mark.parametrize("value", [None, True, "soon", "", "-5", "1e30", "1.", [], {}, ...])
 def test_an_expiry_that_is_no_time_is_refused(
     api: Client, betty: Somebody, time: Time, value: Any
 ) -> None:

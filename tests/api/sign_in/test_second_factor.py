@@ -226,6 +226,47 @@ def test_a_remembered_device_gives_no_code_when_its_user_signs_in(
     assert jwt_login(api, betty, passbolt_mfa=value)[1]["providers"] == ["totp"]
 
 
+@pytest.mark.parametrize(("remember", "days"), [("", 3), ("1", 30)])
+def test_a_session_that_goes_on_has_the_code_to_give_again(
+    api: Client, betty: Somebody, app: App, time: Time, remember: str, days: int
+) -> None:
+    _, tokens = jwt_login(api, betty)
+    given = second_factors.given(Client(tokens["access_token"]), app.code(), remember=remember)
+    value = second_factors.cookie_of(given)
+
+    def refreshed() -> Client:
+        sent = {"user_id": betty.id, "refresh_token": tokens["refresh_token"]}
+        answer = api.post("/auth/jwt/refresh.json", sent, cookies={COOKIE: value})
+        tokens["refresh_token"] = handshake.cookies_of(answer)["refresh_token"]
+        return Client(answer.body["access_token"], {COOKIE: value})
+
+    time.pass_by(days=days - 1)
+    assert refreshed().get(ME).status == 200
+    time.pass_by(days=1)
+    assert as_wanted(refreshed().get(ME))
+    assert with_factor(refreshed(), app).get(ME).status == 200
+
+
+def test_a_session_by_cookie_that_goes_on_has_the_code_to_give_again(
+    api: Client, betty: Somebody, app: App, time: Time
+) -> None:
+    client = with_factor(handshake.signed_in(betty), app)
+    for _ in range(3 * 24 * 4 - 1):
+        time.pass_by(minutes=15)
+        assert client.get(ME).status == 200
+    time.pass_by(minutes=15)
+    assert as_wanted(client.get(ME))
+
+
+def test_a_session_of_a_release_before_keeps_what_was_given(
+    betty: Somebody, app: App, time: Time
+) -> None:
+    client = with_factor(betty.client, app)
+    [session] = [row for row in Token.scan() if row.second_factor]
+    session.update([Token.second_factor_until.remove()])
+    assert client.get(ME).status == 200
+
+
 def test_a_remembered_device_may_say_so_after_the_sign_in(
     api: Client, betty: Somebody, app: App
 ) -> None:

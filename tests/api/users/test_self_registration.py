@@ -587,6 +587,17 @@ def test_a_guest_needs_the_csrf_pair(api, ada, digest):
     assert digest() == before
 
 
+def test_an_address_that_is_too_long_for_a_user_may_not_register(api, ada):
+    let_in(ada)
+    assert try_out(api, {"email": "a" * 243 + "@example.com"}).status == 200
+
+    tried = try_out(api, {"email": "a" * 244 + "@example.com"})
+    registered = register(api, "a" * 244)
+
+    assert rules(tried.body) == {"email": {"maxLength"}}
+    assert rules(registered.body) == {"username": {"maxLength"}}
+
+
 def test_what_a_registration_costs_does_not_depend_on_who_administers(api, ada):
     let_in(ada)
     register(api, "warm")
