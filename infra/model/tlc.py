@@ -45,7 +45,7 @@ def check(configuration: Runnable, dropped: Collection[str] = ()) -> Result:
     """Run the model; without the conditions that are dropped."""
     with TemporaryDirectory() as folder:
         text = configuration.text(dropped)
-        code, output = _run(Path(folder), configuration, text)
+        code, output = _run(Path(folder), configuration, text, is_brief=bool(dropped))
     if code not in {_PASSED, *_VIOLATED}:
         raise Failed(output)
     return Result(_violated(output, code, text), _states(output), _steps(output))
@@ -61,11 +61,18 @@ def dump(configuration: Runnable, to: Path) -> None:
 
 
 def _run(
-    folder: Path, configuration: Runnable, text: str, arguments: Sequence[str] = ()
+    folder: Path,
+    configuration: Runnable,
+    text: str,
+    arguments: Sequence[str] = (),
+    *,
+    is_brief: bool = False,
 ) -> tuple[int, str]:
     copy(configuration.specification, folder)
     (folder / "run.cfg").write_text(text)
     java = ["java", "-XX:+UseParallelGC", "-XX:ParallelGCThreads=1", "-Xmx1g", "-cp", f"{JARS}/*"]
+    if is_brief:  # over before code that was compiled further has paid for itself
+        java.insert(1, "-XX:TieredStopAtLevel=1")
     # TLC unpacks its own modules there under their names, where another run would find half of one.
     temporary = f"-Djava.io.tmpdir={folder}"
     # What has nothing left to do is no deadlock here, whatever the option is called.
