@@ -13,6 +13,8 @@ from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
 from tests.support.faults.hooks import (
     FAULTS,
@@ -25,11 +27,12 @@ from tests.support.faults.hooks import (
     in_conflict,
     kill_points,
 )
-from tests.support.faults.meanwhile import Meanwhile
+from tests.support.faults.meanwhile import Meanwhile, Torn
 from tests.support.model.invariants import check_invariants
 from tests.support.races.scheduler import Race, races
 from tests.support.wire.client import Client, Response
 from tests.support.world import make, people
+from tests.support.world.items import folders
 from tests.support.world.items.resources import (
     MISSING,
     PGP,
@@ -132,6 +135,35 @@ def test_an_update_is_decided_again_when_the_resource_has_changed(ada, betty, st
     assert (row.name, row.uri, row.version) == ("mine", "theirs", 3)
     assert [secret_of(who, resource_id) for who in (ada, betty)] == [s["data"] for s in mine]
     check_invariants(store)
+
+
+def test_an_update_beside_new_secrets_is_written_once(ada, betty, store):
+    """RA05: the resource is read after the other update, the holding before it."""
+    resource_id = make.resource(ada, {betty: UPDATE})
+    theirs = secrets(ada, betty, text="theirs")
+
+    def other() -> None:
+        assert betty.client.put(path(resource_id), {"secrets": theirs}).status == 200
+
+    with Torn(other, old=Holding, new=Resource) as torn:
+        response = ada.client.put(path(resource_id), {"name": "mine"})
+
+    assert torn.happened
+    assert response.status == 200
+    assert response.body["secrets"][0]["data"] == theirs[0]["data"]
+    assert (stored(resource_id).name, stored(resource_id).version) == ("mine", 3)
+    assert actions(store, resource_id).count("Resources.updated") == 2
+    check_invariants(store)
+
+
+def test_an_update_that_cannot_be_shown_is_not_written(ada, store):
+    """FT05: what is shown is read before it is written."""
+    resource_id = make.resource(ada)
+    assert folders.move(ada, "resource", resource_id, make.folder(ada)).status == 200
+    with Recorder() as seen:
+        assert ada.client.put(path(resource_id), {"name": "one"}).status == 200
+
+    assert seen.operations[-1] == "TransactWriteItems"
 
 
 def test_who_loses_access_meanwhile_changes_nothing(ada, betty, refused_after):

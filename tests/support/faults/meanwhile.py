@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import Context
 
+from chalicelib.storage.base import Table
 from chalicelib.storage.connection import Json, Send
 from tests.support.faults.hooks import Around
 
@@ -32,3 +33,26 @@ class Meanwhile(Around):
             # Not in the request's context: it is not the request that has the rights to it.
             Context().run(self.change)
         return send()
+
+
+class Torn(Around):
+    """Makes a change while a batch is read: of one table its rows are from before, else from after.
+
+    It is the first batch that has rows of both tables. A batch is not one instant.
+    """
+
+    def __init__(self, change: Callable[[], object], *, old: type[Table], new: type[Table]) -> None:
+        self.change = change
+        self.old, self.new = old.stored_as(), new.stored_as()
+        self.happened = False
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        tables = parameters["RequestItems"] if operation == "BatchGetItem" else ()
+        if self.happened or not {self.old, self.new} <= set(tables):
+            return send()
+        self.happened = True
+        before = send()
+        Context().run(self.change)
+        after = send()
+        rows = {**after["Responses"], self.old: before["Responses"].get(self.old, [])}
+        return {**after, "Responses": rows}

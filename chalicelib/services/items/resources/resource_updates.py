@@ -14,6 +14,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.items.resource_types import Format
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import memberships
+from chalicelib.services.access.disclosure import require_whole
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
 from chalicelib.services.items.resources import resource_rules
@@ -46,6 +47,9 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
     Metadata and secrets come from one request: both are written under the version the
     request was decided from, or neither. So is the type it has: none that was deleted
     meanwhile.
+
+    What is shown is read, and known to belong together, before anything is written: what was
+    written is not decided again.
     """
     keys = item_metadata.keys_named(actor, draft)
     loaded = load(actor, resource_id, *metadata_settings.KEYS, *keys)
@@ -58,14 +62,16 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
     shown = [User.by_id(user_id) for user_id in (stored.created_by, actor.id)]
     members, rows = memberships.read(groups, *shown)
     _require_fit(actor, loaded, changed, body, members)
-    if body.secrets is not UNSET:
+    if body.secrets is UNSET:
+        require_whole(loaded.seen.undisclosed)
+    else:
         changed.secret_revision = new_id()
     secrets = _secrets(actor, body, changed.secret_revision)
+    holding = _renewed(places.settled(actor.id, loaded.seen.holding), secrets.get(actor.id))
     log = ActionLog.of(resource_id, "Resources.updated", actor.id, actor.caller)
     if secrets:
         log.names_secrets((str(new["secret_id"]), user_id) for user_id, new in secrets.items())
     _write(actor, loaded, changed, secrets, members, grant, log)
-    holding = _renewed(places.settled(actor.id, loaded.seen.holding), secrets.get(actor.id))
     users = people.among(rows, [key.hash_key for key in shown])
     return SeenResource(changed.row, holding, users).disclosed_by(log)
 
