@@ -16,7 +16,7 @@ from pynamodb.expressions.update import Action
 from pynamodb.indexes import IncludeProjection, KeysOnlyProjection, LocalSecondaryIndex
 
 from chalicelib.domain import clock
-from chalicelib.domain.ids import AcoId, FavoriteId, ResourceId, UserId, new_id
+from chalicelib.domain.ids import AcoId, FavoriteId, ItemId, ResourceId, UserId, new_id
 from chalicelib.domain.items import permissions
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key, RawRow, TableMeta, TimestampAttribute, table_name
@@ -172,6 +172,12 @@ class Holding(Dependent):
         """The condition that there is such a holding, and it is not marked yet."""
         condition: Condition = cls.present() & cls.favorite_id.does_not_exist()
         return condition
+
+    @classmethod
+    def lies(cls, holding: HoldingRow) -> Check:
+        """The user has the item, and at the place where this holding says so."""
+        key = cls.of(UserId(holding["user_id"]["S"]), ItemId(holding["item_id"]["S"]))
+        return Check(key, cls.place == holding["place"]["S"])
 
     @classmethod
     def tagging(cls, marks: Collection[str]) -> list[Action]:

@@ -11,12 +11,18 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.items.folders import Folder
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.resources import Resource
+from tests.support.faults.meanwhile import Torn
+from tests.support.model.invariants import check_invariants
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, removing, sharing
 from tests.support.world import groups, make
 from tests.support.world.items import folders
-from tests.support.world.items.folders import folder, move, path, resource, taking
-from tests.support.world.items.shares import add, remove
+from tests.support.world.items.folders import folder, move, parent, path, resource, taking
+from tests.support.world.items.shares import add, change, remove
 from tests.support.world.make import Somebody, Team
 
 READ, UPDATE, OWNER = PermissionType
@@ -252,3 +258,67 @@ def test_two_move_while_one_shares(ada, betty, carol, work, home, race):
         moving(betty, "resource", mail, home),
         sharing(ada, mail, add(carol), new=[carol]),
     ) == {(200, 200, 200)}
+
+
+# Reads that are not one instant: the item after another's move, where the actor has it before it
+
+
+def torn_by_a_move(who: Somebody, kind: str, item_id: str, to: str | None) -> Torn:
+    table: type[Item] = Folder if kind == "folder" else Resource
+
+    def other() -> None:
+        assert move(who, kind, item_id, to).status == 200
+
+    return Torn(other, old=Holding, new=table)
+
+
+@pytest.fixture(params=["resource", "folder"])
+def read_only(request: Any, ada: Somebody, betty: Somebody) -> tuple[str, str]:
+    """Something that Betty may only read, by its kind and identifier."""
+    if request.param == "folder":
+        return "folder", folders.shared(ada, betty, "read", READ)
+    return "resource", make.resource(ada, {betty: READ})
+
+
+def test_a_reader_takes_nothing_out_of_a_folder_it_has_just_come_to(ada, betty, store, read_only):
+    """AC11"""
+    own, team = folder(betty), folders.shared(ada, betty, type_=READ)
+    assert move(betty, *read_only, own).status == 200
+
+    with torn_by_a_move(ada, *read_only, team) as torn:
+        response = move(betty, *read_only, None)
+
+    assert torn.happened
+    assert response.status == 400
+    assert {parent(who, *read_only) for who in (ada, betty)} == {team}
+    check_invariants(store)
+
+
+def test_what_has_just_been_taken_elsewhere_is_moved_back(ada, betty, work, home, store):
+    mail = make.resource(ada, {betty: UPDATE})
+    assert move(betty, "resource", mail, work).status == 200
+
+    with torn_by_a_move(ada, "resource", mail, home) as torn:
+        assert move(betty, "resource", mail, work).status == 200
+
+    assert torn.happened
+    assert {parent(who, "resource", mail) for who in (ada, betty)} == {work}
+    check_invariants(store)
+
+
+def test_nobody_is_refused_for_where_something_lay_before(ada, betty, store):
+    """The caller might move it while it lay in the folder, and may since it lies there no more."""
+    team, mail = folders.shared(ada, betty, "team", UPDATE), make.resource(ada, {betty: UPDATE})
+    own = folder(betty)
+    assert move(ada, "resource", mail, team).status == 200
+
+    def other() -> None:
+        assert move(ada, "resource", mail, None).status == 200
+        assert sharing(ada, mail, change(mail, betty, READ))().status == 200
+
+    with Torn(other, old=Holding, new=Resource) as torn:
+        assert move(betty, "resource", mail, own).status == 200
+
+    assert torn.happened
+    assert parent(betty, "resource", mail) == own
+    check_invariants(store)

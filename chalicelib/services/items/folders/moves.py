@@ -3,17 +3,21 @@
 A move is decided from where everybody has the item, which its version answers for, and from who
 has the folders it leaves and enters. A folder's move is decided from all that these lie in, too,
 for anybody: the structure of the folders answers for that.
+
+Where the actor has it is read beside the item, and a batch is not one instant: so their holding
+has to say the same still when the move is written, refused, or found to be made already.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items.folders import INVALID_MOVE, Move
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
-from chalicelib.domain.ids import FolderId, ItemId, find_uuid
+from chalicelib.domain.ids import FolderId, ItemId, UserId, find_uuid
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.items.trees import Cycle, Place, Trees
 from chalicelib.domain.light import dataclass
@@ -29,7 +33,7 @@ from chalicelib.storage.base import Grant
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.folders import Folder
-from chalicelib.tables.items.holdings import FOLDER, RESOURCE, Holding
+from chalicelib.tables.items.holdings import FOLDER, RESOURCE, Holding, HoldingRow
 from chalicelib.tables.items.items import Item, find, key_of
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import FOLDER_STRUCTURE, Setting
@@ -58,6 +62,8 @@ class _Plan:
     item: Item
     origin: Folder | None
     to: Folder | None
+    holding: HoldingRow
+    """The actor's."""
     grants: tuple[Grant, ...]
     forest: Forest
     structure: Setting | None
@@ -87,7 +93,6 @@ def apply(actor: Actor, kind: str, item_id: ItemId, to: str | None) -> None:
     """
     plan = _planned(actor, kind, item_id, to)
     if plan is None:
-        reading.require_one_moment()
         return
     tree = _moved(actor, plan)
     placing = Placing(plan.forest, tree.moved)
@@ -97,6 +102,7 @@ def apply(actor: Actor, kind: str, item_id: ItemId, to: str | None) -> None:
     with Change(plan.item, changed) as tx:
         for grant in plan.grants:
             tx.hold(grant)
+        tx.require(Holding.lies(plan.holding))
         if isinstance(plan.item, Folder):
             structure.raise_version(tx, plan.structure)
         placing.write(tx, of=plan.item, rests_on={each.id for each in plan.folders})
@@ -111,20 +117,35 @@ def _planned(actor: Actor, kind: str, item_id: ItemId, to: str | None) -> _Plan 
     if item is None or holding is None or not _is_seen(actor, item, rows):
         raise NotFound(MISSING)
     destination = None if to is None else _destination(actor, FolderId(to), rows)
-    forest = Forest([item, *([destination] if destination else [])])
-    forest.know(holding)
-    forest.read_folders(parent for parent in (places.parent_of(holding),) if parent)
-    forest.read_members(forest.items.values())
+    forest = _around(item, destination, holding)
     place = forest.place(item_id, actor.id)
     at = None if place is None else place.parent
     if to == item_id:
         raise _refused(_CYCLE)
     if at == to:
+        reading.together(reading.require_one_moment, partial(_require_same_place, holding))
         return None
     origin = forest.folders.get(at or "")
-    held = _permitted(actor, item, origin, destination, forest)
+    held = _held(actor, item, holding, origin, destination, forest)
     before = rows.find(Setting, FOLDER_STRUCTURE)
-    return _Plan(item, origin, destination, held, forest, before)
+    return _Plan(item, origin, destination, holding, held, forest, before)
+
+
+def _around(item: Item, destination: Folder | None, holding: HoldingRow) -> Forest:
+    """What a move is permitted from: who has the item, the folder it is in, and the other."""
+    forest = Forest([item, *([destination] if destination else [])])
+    forest.know(holding)
+    forest.read_folders(parent for parent in (places.parent_of(holding),) if parent)
+    forest.read_members(forest.items.values())
+    return forest
+
+
+def _require_same_place(before: HoldingRow) -> None:
+    """Raise `Stale` if a holding, which was read beside its item, is at another place by now."""
+    user_id, item_id = UserId(before["user_id"]["S"]), ItemId(before["item_id"]["S"])
+    now = Holding.among(reading.read([Holding.of(user_id, item_id)]), user_id, item_id)
+    if now is None or places.parent_of(now) != places.parent_of(before):
+        raise Stale
 
 
 def _is_seen(actor: Actor, item: Item, rows: Rows) -> bool:
@@ -139,6 +160,22 @@ def _destination(actor: Actor, folder_id: FolderId, rows: Rows) -> Folder:
     if folder is None or not places.is_folder(holding) or not _is_seen(actor, folder, rows):
         raise _refused(NO_FOLDER)
     return folder
+
+
+def _held(
+    actor: Actor,
+    item: Item,
+    holding: HoldingRow,
+    origin: Folder | None,
+    to: Folder | None,
+    forest: Forest,
+) -> tuple[Grant, ...]:
+    """What lets the actor move an item; refused while they have it where they were read to."""
+    try:
+        return _permitted(actor, item, origin, to, forest)
+    except Invalid:
+        _require_same_place(holding)
+        raise
 
 
 def _permitted(
