@@ -89,6 +89,10 @@ class Item(Versioned):
             cls.version.add(1),
         ]
 
+    def deletion_by(self, user_id: str) -> list[Action]:
+        """The same, where a user deletes it; nobody does what goes with a user or a group."""
+        return [*self.deletion(), type(self).modified_by.set(user_id)]
+
     def redescription(self) -> list[Action]:
         """The actions by which the stored item is described as this one is."""
         cls = type(self)

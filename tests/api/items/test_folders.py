@@ -447,6 +447,18 @@ def test_a_folder_is_deleted_with_what_lies_in_it(ada, betty, store, value):
     check_invariants(store)
 
 
+def test_what_is_deleted_with_a_folder_says_who_deleted_it(ada, betty):
+    work, drafts = folders.shared(ada, betty), folders.shared(ada, betty, "drafts")
+    mail = make.resource(ada, {betty: UPDATE})
+    assert move(ada, "folder", drafts, work).status == 200
+    assert move(ada, "resource", mail, drafts).status == 200
+
+    assert betty.client.delete(f"{path_of(work)}?cascade=1").status == 200
+
+    for row in (folders.stored(work), folders.stored(drafts), resources.stored(mail)):
+        assert (row.deleted, row.modified_by) == (True, betty.id)
+
+
 def test_what_the_actor_may_not_change_stays_at_the_root(ada, betty, store):
     work = folder(ada)
     theirs = make.resource(betty, {ada: READ})

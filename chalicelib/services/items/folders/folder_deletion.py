@@ -72,7 +72,7 @@ class _Clearing:
                     taken = [item for item in page if self._may_take(item)]
                     self.take(taken)
                     for item in taken:
-                        self._tx.then_update(item, *item.deletion())
+                        self._tx.then_update(item, *item.deletion_by(self._actor.id))
                         self.gone.append((item.kind, item.id))
                     below += [item for item in taken if isinstance(item, Folder)]
             level = below
