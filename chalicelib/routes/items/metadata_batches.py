@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
@@ -10,7 +11,7 @@ from chalicelib.bodies.items.metadata import Rotation, TagRotation, TagUpgrade, 
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.services.items.batches import metadata_rotation, metadata_upgrades
 from chalicelib.services.items.batches.metadata_batches import FOLDERS, RESOURCES
-from chalicelib.services.items.batches.waiting import PAGE, Waiting
+from chalicelib.services.items.batches.waiting import PAGE, Waiting, once_written
 from chalicelib.services.items.tags import batches
 from chalicelib.tables.items.items import Item
 from chalicelib.tables.items.tags import Tag
@@ -60,7 +61,7 @@ def index_resources(query: Query) -> Reply:
 def rotate_resources(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store resources that were encrypted to another metadata key; answer with the next page."""
     metadata_rotation.rotate(actor, RESOURCES, body)
-    return _reply(metadata_rotation.waiting(RESOURCES), query)
+    return once_written(partial(index_resources, query))
 
 
 @endpoints.get(
@@ -86,7 +87,7 @@ def index_folders(query: Query) -> Reply:
 def rotate_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store folders that were encrypted to another metadata key; answer with the next page."""
     metadata_rotation.rotate(actor, FOLDERS, body)
-    return _reply(metadata_rotation.waiting(FOLDERS), query)
+    return once_written(partial(index_folders, query))
 
 
 @endpoints.get(
@@ -112,7 +113,7 @@ def index_resources_in_clear(query: Query) -> Reply:
 def upgrade_resources(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store resources with metadata in place of their names; answer with the next page."""
     metadata_upgrades.upgrade(actor, RESOURCES, body)
-    return index_resources_in_clear(query)
+    return once_written(partial(index_resources_in_clear, query))
 
 
 @endpoints.get(
@@ -138,7 +139,7 @@ def index_folders_in_clear(query: Query) -> Reply:
 def upgrade_folders(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store folders with metadata in place of their names; answer with the next page."""
     metadata_upgrades.upgrade(actor, FOLDERS, body)
-    return index_folders_in_clear(query)
+    return once_written(partial(index_folders_in_clear, query))
 
 
 @endpoints.get(
@@ -164,7 +165,7 @@ def index_tags(query: Query) -> Reply:
 def rotate_tags(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store tags that were encrypted to another metadata key; answer with the next page."""
     batches.rotate(actor, body)
-    return index_tags(query)
+    return once_written(partial(index_tags, query))
 
 
 @endpoints.get(
@@ -190,7 +191,7 @@ def index_tags_in_clear(query: Query) -> Reply:
 def upgrade_tags(actor: Actor, body: Draft[Any], query: Query) -> Reply:
     """Store tags with metadata in place of their slugs; answer with the next page."""
     batches.upgrade(actor, body)
-    return index_tags_in_clear(query)
+    return once_written(partial(index_tags_in_clear, query))
 
 
 def _tags(waiting: Waiting[Tag], view: Callable[[Tag], Any], query: Query) -> Reply:

@@ -13,6 +13,7 @@ from chalicelib.storage.base import Table
 from chalicelib.tables.items.holdings import RESOURCE, Holding
 from chalicelib.tables.items.metadata_uses import MetadataUse
 from chalicelib.tables.items.resources import Resource
+from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, Killing, Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
@@ -26,7 +27,8 @@ from tests.support.world.items.metadata import (
     shared,
     v5_resource,
 )
-from tests.support.world.items.resources import created, path, stored
+from tests.support.world.items.resources import created, path, secrets, stored
+from tests.support.world.items.shares import add, share
 from tests.support.world.make import Somebody
 
 ROTATE = "/metadata/rotate-key/resources.json"
@@ -115,4 +117,21 @@ def test_a_rotation_goes_on_after_a_death_at_any_page(
     texts = {opened(second, betty.client.get(path(id_)).body["metadata"]) for id_ in made}
     assert texts == {"meanwhile"}
     assert ada.client.delete(first.path).status == 200
+    check_invariants(store)
+
+
+def test_a_page_that_was_written_is_answered_whatever_holds_the_next(
+    ada: Somebody, betty: Somebody, first: SharedKey, store: Any
+) -> None:
+    mine, theirs = created(ada, v5_resource(first)), created(betty, v5_resource(first))
+    second, crowd = follow(ada, betty, first), make.crowd(105)
+    rows = [row for row in ada.client.get(ROTATE).body if row["id"] == mine["id"]]
+    new = secrets(*crowd)
+    after_commit(lambda: share(betty, theirs["id"], [add(make.group(*crowd))], new))
+
+    response = ada.client.post(ROTATE, batch_of(rows, second))
+
+    assert response.status == 200, response.json
+    assert [row["id"] for row in response.body] == [theirs["id"]]
+    assert stored(mine["id"]).version == 2
     check_invariants(store)

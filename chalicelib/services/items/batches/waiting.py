@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from chalicelib.services.items.resources.resource_rules import TYPES, deleted_types
-from chalicelib.storage import reading
+from chalicelib.storage import deciding, reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.tables.items.items import Item, among
 from chalicelib.tables.items.resources import Resource
@@ -22,6 +22,15 @@ class Waiting(NamedTuple, Generic[Found]):
 
     found: Sequence[Found]
     total: int
+
+
+def once_written(find: Callable[[], Found]) -> Found:
+    """What waits after a batch that was written, found for itself.
+
+    Where that meets what changes meanwhile, it is looked for again, and the batch is not decided
+    again: it would be refused, since it is written.
+    """
+    return deciding.decided(find)
 
 
 def first_of(
