@@ -11,7 +11,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.changes import Transfer
-from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound
+from chalicelib.domain.errors import Blocked, Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import GroupId, ItemId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
@@ -60,8 +60,13 @@ class _GroupDeletion:
     @property
     def told(self) -> list[tuple[UserId, bool]]:
         """What the log tells of the members: who they are, and whether they managed it."""
-        belonging = {id_: user.groups.get(self.group.id) for id_, user in self.users.items()}
-        return [(id_, bool(each and each.is_admin)) for id_, each in sorted(belonging.items())]
+        return [(id_, self.is_managed_by(id_)) for id_ in sorted(self.users)]
+
+    def is_managed_by(self, user_id: UserId) -> bool:
+        """Whether a user manages the group, as their own row says."""
+        user = self.users.get(user_id)
+        belonging = None if user is None else user.groups.get(self.group.id)
+        return bool(belonging and belonging.is_admin)
 
     def lost(self, items: Items) -> Iterator[tuple[UserId, Item]]:
         """Who loses what of some items: the members, all they reach in no other way."""
@@ -74,7 +79,7 @@ class _GroupDeletion:
 
 def dry_run(actor: Actor, group: str) -> Sequence[Item]:
     """Return what the group has access to, if it can be deleted; and do nothing."""
-    deletion = _read(_require_deletable(actor, group))
+    deletion = _read_as(actor, _require_deletable(actor, group))
     deletion.require_free()
     return [item for page in deletion.departure.pages() for item in page.values()]
 
@@ -82,7 +87,8 @@ def dry_run(actor: Actor, group: str) -> Sequence[Item]:
 def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
     """Delete a group, and hand over what it alone owns to whom the client names."""
     stored = _require_deletable(actor, group)
-    apply(actor, stored, read_transfer(draft))
+    transfer = read_transfer(draft)
+    _delete(actor, _read_as(actor, stored), transfer, nothing_besides)
 
 
 def apply(
@@ -95,11 +101,7 @@ def apply(
     and on the rows of the members, who have no other way to these meanwhile. `besides` writes
     what else goes with it.
     """
-    deletion = _read(group)
-    deletion = replace(deletion, departure=deletion.departure.transferred(transfer))
-    deletion.require_free()
-    _write(actor, deletion, besides)
-    audit.succeeded("deletion", actor, deletion.group.id)
+    _delete(actor, _read(group), transfer, besides)
 
 
 def require_free(group: Group) -> None:
@@ -122,6 +124,18 @@ def _require_deletable(actor: Actor, group: str) -> Group:
     return row
 
 
+def _read_as(actor: Actor, group: Group) -> _GroupDeletion:
+    """Read the same for who asks: an administrator, or who manages the group.
+
+    Whether the actor manages it was read with the session: it is true under the group's version
+    when what is read after the group says so too.
+    """
+    deletion = _read(group)
+    if not (actor.is_admin or deletion.is_managed_by(actor.id)):
+        raise Stale
+    return deletion
+
+
 def _read(group: Group) -> _GroupDeletion:
     """Read what the version of the group answers for; the group itself was read before."""
     members, items = reading.together(
@@ -131,6 +145,13 @@ def _read(group: Group) -> _GroupDeletion:
     departure, rows = departures.read([group.id], items, expiry.KEY, *map(User.by_id, user_ids))
     users = people.among(rows, user_ids)
     return _GroupDeletion(group, users, departure, rows)
+
+
+def _delete(actor: Actor, deletion: _GroupDeletion, transfer: Transfer, besides: Besides) -> None:
+    deletion = replace(deletion, departure=deletion.departure.transferred(transfer))
+    deletion.require_free()
+    _write(actor, deletion, besides)
+    audit.succeeded("deletion", actor, deletion.group.id)
 
 
 def _write(actor: Actor, deletion: _GroupDeletion, besides: Besides) -> None:

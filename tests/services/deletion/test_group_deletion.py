@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import Context
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,14 +12,15 @@ import pytest
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
-from chalicelib.storage.connection import connection
-from tests.support.faults.hooks import Killed
+from chalicelib.storage.connection import Json, Send, connection
+from chalicelib.tables.groups.memberships import Membership
+from tests.support.faults.hooks import Around, Killed
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.races.at_once import Ask
 from tests.support.wire.client import Client
 from tests.support.world import groups, make, people
-from tests.support.world.departures import causes, delete, held_by, holders_of, owner
+from tests.support.world.departures import causes, delete, dry_run, held_by, holders_of, owner
 from tests.support.world.items.resources import actions, path, secrets, stored
 from tests.support.world.items.shares import add, change, remove, share
 from tests.support.world.make import Somebody, Team
@@ -182,6 +185,44 @@ def test_a_deletion_and_the_addition_of_a_member(ada, betty, team, race):
     assert race(
         deleting(ada, team), lambda: groups.update(betty, team, groups.add(frances), **sent)
     ) == {(200, 200), (200, 403)}
+
+
+@pytest.mark.parametrize("change", [groups.demote, groups.remove])
+def test_a_deletion_by_a_manager_who_manages_it_no_more(ada, betty, carol, race, change):
+    """AC18"""
+    team = make.group(betty, carol, managers=2)
+    make.resource(ada, {team: READ})
+    sent = change(team, betty)
+
+    assert race(deleting(betty, team), lambda: groups.update(ada, team, sent)) == {
+        (200, 404),
+        (403, 200),
+    }
+
+
+class BeforeMembers(Around):
+    """Makes a change once, before the members of a group are read."""
+
+    def __init__(self, change: Callable[[], object]) -> None:
+        self.changes = [change]
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        is_of_members = parameters.get("TableName") == Membership.stored_as()
+        if operation == "Query" and is_of_members and self.changes:
+            Context().run(self.changes.pop())
+        return send()
+
+
+@pytest.mark.parametrize("change", [groups.demote, groups.remove])
+def test_a_dry_run_tells_nothing_to_who_manages_the_group_no_more(ada, betty, carol, change):
+    """AC18"""
+    team = make.group(betty, carol, managers=2)
+    sent = change(team, betty)
+
+    with BeforeMembers(partial(groups.update, ada, team, sent)):
+        response = dry_run(betty, team)
+
+    assert (response.status, response.message) == (403, DENIED)
 
 
 def test_a_deletion_and_new_secrets_of_what_the_group_has(ada, betty, carol, team, race):
