@@ -11,6 +11,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.connection import connection
+from chalicelib.tables.claims import FORMER_GROUP, GROUP, Claim
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 from tests.support.faults.hooks import Killed
@@ -59,12 +60,12 @@ def test_a_deletion_writes_all_that_changes_and_its_record(ada, betty, carol, st
 
     assert delete(ada, betty).status == 200
 
+    # Of claims two go, of the address and of the group of their own, and two note who had these.
     after = people.counts(store)
     changed = {name: after.get(name, 0) - before.get(name, 0) for name in {*before, *after}}
     assert {name: count for name, count in changed.items() if count} == {
         "memberships": -2,
         "holdings": -2,
-        "claims": 1 - 2,  # who had the address is noted
         "action_logs": 1,
         "outbox": 1,
     }
@@ -374,6 +375,22 @@ def test_a_user_who_has_much_is_deleted(ada, betty, carol, store):
     assert held_by(betty) == set()
     assert all(stored(item).deleted for item in had["deleted"])
     assert all(betty.id not in holders_of(item) for item in had["kept"])
+    assert store.rows("test-operations") == []
+    check_invariants(store)
+
+
+@pytest.mark.parametrize(("count", "noted"), [(1, 1), (ENOUGH, 50)])
+def test_of_groups_that_go_with_their_only_member_it_is_noted_who_had_the_name(
+    ada, betty, count, noted, store
+):
+    names = {groups.stored(team).name: team.id for team in make.groups_of(betty, count)}
+
+    assert delete(ada, betty).status == 200
+
+    found = {each.value: each.subject for each in Claim.of_kind(FORMER_GROUP)}
+    assert len(found) == noted
+    assert found.items() <= names.items()
+    assert Claim.of_kind(GROUP) == []
     assert store.rows("test-operations") == []
     check_invariants(store)
 

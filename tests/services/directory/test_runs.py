@@ -145,6 +145,25 @@ def test_who_is_moved_out_and_back_stays_out(ada):
     assert user_named("edith") is None
 
 
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_group_that_went_with_its_only_member_is_not_made_again(ada, betty, carol, is_linked):
+    crew, both = team("crew", person("betty")), (person("betty"), person("carol"))
+    made = groups.created(ada, betty, name="crew")["id"]
+    if is_linked:
+        run(ada, *both, crew)
+        gone = run(ada, person("carol"))
+    else:
+        assert ada.client.delete(f"/users/{betty.id}.json").status == 200
+        gone = None
+    outcome = run(ada, person("carol"), crew)
+
+    assert groups.stored(made).deleted
+    assert gone is None or ("delete", "success") in told(gone.users)
+    assert told(outcome.groups) == [("create", "error")]
+    assert "was deleted here before and is not added again" in outcome.groups[0].message
+    assert group_named("crew") is None
+
+
 def test_who_is_in_the_directory_anew_is_added_again(ada):
     run(ada, DAVE, EDITH)
     run(ada, DAVE)
