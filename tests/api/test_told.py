@@ -285,6 +285,16 @@ def test_a_deletion_is_told_to_managers_and_of_an_administrator_to_administrator
     assert not any("Alone" in each.text for each in mails)
 
 
+def test_administrators_are_told_of_a_deletion_where_managers_are_not(store, ada, betty):
+    carol = make.user("carol", admin=True)
+    make.group(betty, ada, carol, managers=2, name="Sales")
+    switches = {"send_group_user_delete": False}
+    assert ada.client.post("/settings/emails/notifications.json", switches).status == 200
+    assert ada.client.delete(f"/users/{carol.id}.json").status == 200
+
+    assert told(store) == [("ada", "administrator-deleted")]
+
+
 def test_roles_are_told_to_the_other_administrators(store, ada):
     make.user("carol", admin=True)
     role = make.role(ada, "auditor")

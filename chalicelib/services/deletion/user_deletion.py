@@ -201,7 +201,8 @@ def _read(user: User) -> _UserDeletion:
         id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
     }
     held = sorted({*own, *shared}, key=lambda item: item.hash_key)
-    departure, found = departures.read({user_id, *lonely}, held, expiry.KEY)
+    others = (expiry.KEY, notices.SWITCHES)
+    departure, found = departures.read({user_id, *lonely}, held, *others)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
     rows = [key for keys in alone for key in keys]
@@ -286,7 +287,10 @@ def _write_groups(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
 
 
 def _tell(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
-    """Tell the managers of the groups that the user leaves, and administrators of one of them."""
+    """Tell the managers of the groups that the user leaves, and administrators of one of them.
+
+    An administrator who is told as a manager is not told twice.
+    """
     user, groups = deletion.user, dict[str, list[str]]()
     promoted = {(each.group_id, each.user_id) for each in deletion.promoted}
     for group_id, group in deletion.groups.items():
@@ -303,7 +307,8 @@ def _tell(tx: Change, actor: Actor, deletion: _UserDeletion) -> None:
         event = Event.USER_DELETED
         notices.tell(tx, event, to=told, actor=actor.id, name=name, groups=listed)
     if user.is_admin:
-        told = notices.administrators(but=[user.id, *groups])
+        told_already = groups if notices.are_wanted(deletion.found, Event.USER_DELETED) else ()
+        told = notices.administrators(but=[user.id, *told_already])
         notices.tell(tx, Event.ADMINISTRATOR_DELETED, to=told, actor=actor.id, name=name)
 
 

@@ -109,9 +109,10 @@ def name_of(user: User) -> str:
 
 
 def are_wanted(rows: Rows, event: Event) -> bool:
-    """Whether the settings, which were read, want mails of a kind that is off by default.
+    """Whether the settings, which were read, want mails of a kind.
 
-    Of the others a row is written in any case, and who sends it asks.
+    It is asked of kinds that are off by default, and where others are told instead. Of the rest a
+    row is written in any case, and who sends it asks.
     """
     return is_wanted(event.value, value_of(rows.find(Setting, EMAIL_NOTIFICATIONS)))
 
