@@ -254,6 +254,39 @@ def test_a_servers_copy_is_of_a_key_there_is(ada, digest):
     assert digest() == before
 
 
+def test_what_is_wrong_with_a_servers_copy_is_named_by_its_place(ada):
+    has, lacks = shared(ada), shared(ada, number=2)
+    ada.client.post(KEYS_SETTINGS, ZERO)
+    copy = {"data": copy_for(has, None)}
+    assert ada.client.post(f"/metadata/keys/{has.id}/private.json", copy).status == 200
+    copies = [sent(has, data=PGP), sent(lacks, data=PGP), sent(lacks)]
+
+    response = ada.client.post(KEYS_SETTINGS, PERSONAL | {"metadata_private_keys": copies})
+
+    assert response.status == 400
+    errors = response.body["metadata_private_keys"]
+    assert {at: set(each) for at, each in errors.items()} == {"1": {"data"}, "2": {"user_id"}}
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_that_there_is_no_such_key_is_said_before_what_is_wrong_with_copies(
+    ada, digest, is_deleted
+):
+    key, gone = shared(ada), shared(ada, number=2)
+    if is_deleted:
+        assert expire(ada, gone).status == 200
+        assert ada.client.delete(gone.path).status == 200
+    ada.client.post(KEYS_SETTINGS, ZERO)
+    key_id = gone.id if is_deleted else "00000000-0000-4000-8000-000000000000"
+    copies = [sent(key, data=PGP), sent(key, metadata_key_id=key_id, data=PGP)]
+    before = digest()
+
+    response = ada.client.post(KEYS_SETTINGS, PERSONAL | {"metadata_private_keys": copies})
+
+    assert response.status == 404
+    assert digest() == before
+
+
 def test_copies_that_nobody_asked_for_are_ignored(ada, store):
     shared(ada)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -61,8 +61,8 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
     require_something(draft)
     settings, stored = draft.read(INVALID_SETTINGS), reading.read(metadata_settings.KEYS)
     was_zero = metadata_settings.of(stored).keys.zero_knowledge_key_share
-    copies = _server_copies(draft) if was_zero and not settings.zero_knowledge_key_share else []
-    keys = _read_keys(copies)
+    ends = was_zero and not settings.zero_knowledge_key_share
+    copies, keys = _server_copies(draft) if ends else ([], {})
     with Transaction() as tx:
         _save(tx, actor, METADATA_KEYS, asdict(settings), stored)
         for key in keys.values():
@@ -99,19 +99,21 @@ def _allows_v5(settings: TypesSettings) -> bool:
     return settings != closed
 
 
-def _server_copies(draft: Draft[Any]) -> list[Copy]:
+def _server_copies(draft: Draft[Any]) -> tuple[list[Copy], Mapping[str, MetadataKey]]:
     """The copies that come with the end of zero knowledge, of keys the server has no copy of.
 
-    Clients send one of each key they know, so there may be several.
+    Clients send one of each key they know, so there may be several. That a key exists is looked
+    at before what its copy says; what is wrong is told by its place among all that were sent.
     """
     body = Draft(ServerCopies, draft.payload).read(INVALID_SETTINGS)
     copies = [Copy(each.metadata_key_id, None, each.data) for each in body.metadata_private_keys]
     known = private_keys.read_known(copies)
-    wanted = [copy for copy in copies if copy.key not in known.existing]
-    broken: dict[str, FieldErrors] = private_keys.errors(wanted, known)
-    if broken:
-        raise Invalid(_NO_COPIES, {"metadata_private_keys": broken})
-    return wanted
+    wanted = {str(at): copy for at, copy in enumerate(copies) if copy.key not in known.existing}
+    keys = _read_keys([*wanted.values()])
+    broken: dict[str, FieldErrors] = private_keys.errors(copies, known)
+    if refused := {at: broken[at] for at in wanted if at in broken}:
+        raise Invalid(_NO_COPIES, {"metadata_private_keys": refused})
+    return [*wanted.values()], keys
 
 
 def _read_keys(copies: Sequence[Copy]) -> dict[str, MetadataKey]:
