@@ -278,6 +278,19 @@ def test_what_settings_forbid_of_changing_the_format(ada, key):
     assert (off.status, off.message, off.body) == (400, expected, "")
 
 
+def test_all_that_is_wrong_with_metadata_is_told_where_upgrades_are_off(ada, betty, key):
+    [tag_id] = tagged(ada, make.resource(ada), "work").values()
+    allow_v5_tags(ada, allow_v4_v5_upgrade=False)
+
+    for sent, broken in (
+        (message("x", betty.key.public), "isValidEncryptedMetadata"),
+        ("nonsense", "isMetadataParsable"),
+    ):
+        response = edit(ada, tag_id, own(ada, metadata=sent))
+        assert (response.status, response.message) == (400, "Unable to save the tag.")
+        assert {*rules(response)["metadata"]} == {"v4_to_v5_upgrade_allowed", broken}
+
+
 def test_what_is_wrong_with_new_metadata(ada, betty, key):
     [tag_id] = tagged(ada, make.resource(ada), own(ada)).values()
     without = {name: value for name, value in own(ada).items() if name != "is_shared"}

@@ -19,9 +19,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, NotFound
 from chalicelib.domain.ids import TagId
 from chalicelib.services.items.metadata import metadata_settings
-from chalicelib.services.items.resources import resource_lists
+from chalicelib.services.items.resources import resource_lists, resource_rules
 from chalicelib.services.items.resources.resource_lists import WantedResources
-from chalicelib.services.items.resources.resource_rules import NO_UPGRADE
 from chalicelib.services.items.tags import encryption, known
 from chalicelib.services.items.tags.known import Known, Owned, Shown
 from chalicelib.storage import reading
@@ -152,7 +151,7 @@ def _encrypt(actor: Actor, tag: Tag, draft: Draft[Any]) -> Tag:
         raise Invalid(NO_V5)
     body = _read_metadata(draft, tag, settings.types)
     keys = encryption.read(actor, settings.keys, [body])
-    if errors := {**_upgrade_errors(tag, settings.types), **keys.errors(body)}:
+    if errors := resource_rules.merged(_upgrade_errors(tag, settings.types), keys.errors(body)):
         raise Invalid(_NOT_SAVED, errors)
     changed = tag.encrypted(*keys.content(body))
     with Transaction() as tx:
@@ -165,7 +164,7 @@ def _encrypt(actor: Actor, tag: Tag, draft: Draft[Any]) -> Tag:
 def _read_metadata(draft: Draft[Any], tag: Tag, settings: TypesSettings) -> V5TagEdit:
     sent = Draft(V5TagEdit, draft.payload)
     if errors := sent.errors():
-        raise Invalid(_NOT_SAVED, {**_upgrade_errors(tag, settings), **errors})
+        raise Invalid(_NOT_SAVED, resource_rules.merged(_upgrade_errors(tag, settings), errors))
     body = sent.read(_NOT_SAVED)
     if body.is_shared:
         raise Invalid(_NO_SHARING)
@@ -174,4 +173,4 @@ def _read_metadata(draft: Draft[Any], tag: Tag, settings: TypesSettings) -> V5Ta
 
 def _upgrade_errors(tag: Tag, settings: TypesSettings) -> dict[str, FieldErrors]:
     is_refused = not tag.is_v5 and not settings.allow_v4_v5_upgrade
-    return {"metadata": NO_UPGRADE} if is_refused else {}
+    return {"metadata": resource_rules.NO_UPGRADE} if is_refused else {}
