@@ -106,11 +106,15 @@ def read_sharing(draft: Draft[Any]) -> Sharing:
 def read_permissions(draft: Draft[Any], kind: str) -> list[PermissionChange | Refusal]:
     """The rows of `permissions`, in order; refuses what is no list of objects.
 
-    `kind` is of the item they are of, for the words of refusals.
+    `kind` is of the item they are of, for the words of refusals. An empty text is no rows of a
+    folder, and is refused of a resource.
     """
+    sent = draft.members.get("permissions")
+    if kind == FOLDER and sent == "":
+        return []
     no_list = Invalid("The permissions data must be an array.")
     no_numbers = Invalid("The permissions data array keys must be integers.")
-    rows = _rows(draft.members.get("permissions"), MOST_PERMISSIONS, no_list, no_numbers)
+    rows = _rows(sent, MOST_PERMISSIONS, no_list, no_numbers)
     if not all(isinstance(row, dict) for row in rows.values()):
         raise no_list
     return [_permission(kind, at, row) for at, row in rows.items()]
@@ -170,5 +174,5 @@ def _rows(sent: Any, most: int, no_list: Refusal, no_numbers: Refusal) -> Rows:
         if not all(key.isascii() and key.isdigit() for key in sent):
             raise no_numbers
         return dict(zip(sent, listed([*sent.values()], most, no_list), strict=True))
-    rows = listed(None if sent == "" else sent, most, no_list)
+    rows = listed(sent, most, no_list)
     return {str(at): row for at, row in enumerate(rows)}

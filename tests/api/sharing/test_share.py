@@ -298,6 +298,7 @@ def test_a_resource_of_a_deleted_type_cannot_be_shared(ada, betty, refused):
     ("permissions", "message"),
     [
         ("text", "The permissions data must be an array."),
+        ("", "The permissions data must be an array."),
         (7, "The permissions data must be an array."),
         (["text"], "The permissions data must be an array."),
         ([None], "The permissions data must be an array."),
@@ -309,9 +310,12 @@ def test_permissions_that_are_no_rows_are_refused(ada, refused, permissions, mes
     """NP25"""
     resource_id = make.resource(ada)
 
-    response = refused(lambda: put(ada, resource_id, {"permissions": permissions}))
-
-    assert (response.status, response.message) == (400, message)
+    for ask in (
+        lambda: put(ada, resource_id, {"permissions": permissions}),
+        lambda: simulate(ada, resource_id, permissions),
+    ):
+        response = refused(ask)
+        assert (response.status, response.message) == (400, message)
 
 
 @pytest.mark.parametrize(
@@ -565,7 +569,7 @@ def test_a_secret_is_refused_by_field(ada, betty, refused, member, sent, broken)
         assert broken in rules(response, "secrets", "0", member)
 
 
-@pytest.mark.parametrize("sent", ["text", 7, True])
+@pytest.mark.parametrize("sent", ["text", "", 7, True])
 def test_secrets_that_are_no_rows_are_refused(ada, refused, sent):
     resource_id = make.resource(ada)
 

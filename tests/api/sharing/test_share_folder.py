@@ -79,7 +79,9 @@ def test_a_folder_for_one_users_key_is_not_shared(ada, betty):
         assert (response.status, response.message) == (400, "Folder can not be shared")
 
 
-@pytest.mark.parametrize("body", [None, {}, {"permissions": None}, {"permissions": []}])
+@pytest.mark.parametrize(
+    "body", [None, {}, {"permissions": None}, {"permissions": ""}, {"permissions": []}]
+)
 def test_no_rows_change_nothing(ada, digest, body):
     work = folder(ada)
     before = digest()
