@@ -23,6 +23,7 @@ from chalicelib.domain.light import dataclass
 INVALID_ADDRESS = "The self registration data could not be validated."
 MOST_DOMAINS = 100
 fits_user = max_length(255)
+"""Of an address that a user may have."""
 
 
 def _canonical(domains: Sequence[str]) -> list[str]:
