@@ -22,6 +22,7 @@ from chalicelib.crypto.decryption import (
 )
 from chalicelib.crypto.pgpy_keys import Algorithm, generate, read_decryptors
 from chalicelib.crypto.public_keys import PublicKey, parse_public_key, read_public_key
+from chalicelib.crypto.self_signatures import UnreadableCertificate, read_certificate
 from chalicelib.domain import clock
 from chalicelib.domain.armor import (
     MESSAGE,
@@ -237,9 +238,9 @@ def _verify(content: Content, signer_armored_key: str) -> None:
 def _live_certificate(armored: str, role: str) -> pysequoia.Cert:
     """A stored key, unless it has ended since: Sequoia alone would still encrypt to it."""
     try:
-        certificate = pysequoia.Cert.from_bytes(armored.encode())
+        certificate = read_certificate(read_packets(read_block(armored, PUBLIC_KEY).data))
         expires = certificate.expiration
-    except RuntimeError:
+    except (BadArmor, UnreadableCertificate, RuntimeError):
         raise BadMessage(role) from None
     if certificate.is_revoked or (expires is not None and expires <= clock.now()):
         raise BadMessage(role)

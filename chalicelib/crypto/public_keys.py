@@ -9,10 +9,9 @@ from collections.abc import Collection
 from datetime import datetime, timedelta
 from typing import Never
 
-import pysequoia
-
 from chalicelib.crypto.key_rules import KeyFacts, broken_rules
 from chalicelib.crypto.pgpy_keys import UnreadableKey, read_primary_key
+from chalicelib.crypto.self_signatures import UnreadableCertificate, read_self_signed
 from chalicelib.domain import clock
 from chalicelib.domain.armor import (
     PRIVATE_KEY,
@@ -22,9 +21,7 @@ from chalicelib.domain.armor import (
     Packet,
     Tag,
     read_block,
-    read_message,
     read_packets,
-    write_packets,
 )
 from chalicelib.domain.errors import Invalid
 from chalicelib.domain.light import dataclass
@@ -161,8 +158,8 @@ def _read_facts(block: Block) -> KeyFacts:
     uids = _user_ids(first)
     try:
         key = read_primary_key(first[0])
-        certificate = pysequoia.Cert.from_bytes(write_packets(first))
-    except (UnreadableKey, RuntimeError):
+        said = read_self_signed(first)
+    except (UnreadableKey, UnreadableCertificate):
         raise _unparsable() from None
     return KeyFacts(
         fingerprint=key.fingerprint,
@@ -170,12 +167,12 @@ def _read_facts(block: Block) -> KeyFacts:
         type=key.type,
         bits=key.bits,
         created=key.created,
-        expires=_expiration(certificate),
-        is_revoked=certificate.is_revoked,
-        is_uid_certified=bool(uids) and set(uids) <= _certified_user_ids(certificate),
+        expires=said.expires,
+        is_revoked=said.is_revoked,
+        is_uid_certified=bool(uids) and said.user_ids.issuperset(uids),
         main_packets=len(starts),
         has_extra_blank_line=block.has_extra_blank_line,
-        encryption_key_ids=_encryption_key_ids(certificate),
+        encryption_key_ids=said.encryption_key_ids,
     )
 
 
@@ -184,27 +181,3 @@ def _user_ids(packets: list[Packet]) -> list[str]:
         return [each.body.decode() for each in packets if each.tag == Tag.USER_ID]
     except UnicodeDecodeError:
         raise _unparsable() from None
-
-
-def _expiration(certificate: pysequoia.Cert) -> datetime | None:
-    """None also where no signature of the key is good enough to say."""
-    try:
-        return certificate.expiration
-    except RuntimeError:
-        return None
-
-
-def _certified_user_ids(certificate: pysequoia.Cert) -> set[str]:
-    try:
-        return set(map(str, certificate.user_ids))
-    except RuntimeError:
-        return set()
-
-
-def _encryption_key_ids(certificate: pysequoia.Cert) -> tuple[str, ...]:
-    """The keys a sender would encrypt to: asked by encrypting nothing to the certificate."""
-    try:
-        probe = pysequoia.encrypt(b"", recipients=[certificate])
-    except RuntimeError:
-        return ()
-    return read_message(probe.decode()).recipients

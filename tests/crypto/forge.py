@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import hashlib
 import os
+import secrets
 import warnings
 import zlib
 from base64 import b64encode
@@ -29,8 +30,8 @@ with warnings.catch_warnings():
     from pgpy.packet.packets import PKESessionKeyV3
 
 
-_NUMBERS = {1: 1, 22: 2}
-"""How many a signature is, by its algorithm: RSA, EdDSA."""
+_NUMBERS = {1: 1, 17: 2, 22: 2}
+"""How many a signature is, by its algorithm: RSA, DSA, EdDSA."""
 
 
 def armored(data: bytes, kind: str = "PGP MESSAGE") -> str:
@@ -181,3 +182,93 @@ def key_with_revoked_subkey() -> str:
     key.add_subkey(subkey, usage={KeyFlags.EncryptCommunications}, created=made)
     subkey |= key.revoke(subkey, created=made)
     return str(key.pubkey)
+
+
+# Keys that would keep a library busy which verifies all they say of themselves
+
+_MADE = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp()).to_bytes(4)
+DSA, RSA, _EDDSA = 17, 1, 22
+_CERTIFICATION, _BINDING, _BACK = 0x13, 0x18, 0x19
+_MADE_AT, _FLAGS, _EMBEDDED, _ISSUER = 2, 27, 32, 33
+
+
+def key_body(algorithm: int, *numbers_of_it: int) -> bytes:
+    """A public key packet's body, of version 4."""
+    return b"\x04" + _MADE + bytes((algorithm,)) + b"".join(map(_number, numbers_of_it))
+
+
+def dsa_body(bits: int) -> bytes:
+    """A key of DSA that is none, with numbers as long as one likes."""
+    lengths = (bits, bits // 2, bits - 1, bits - 1)
+    return key_body(DSA, *(random_number(length) for length in lengths))
+
+
+def random_number(bits: int) -> int:
+    """An odd number of so many bits."""
+    return secrets.randbits(bits) | 1 << bits - 1 | 1
+
+
+def name_signed_by_none(primary: bytes, algorithm: int, *signature: int) -> bytes:
+    """A user id with a signature that only its numbers show to be none."""
+    name = b"Judy <judy@example.com>"
+    covered = b"\xb4" + len(name).to_bytes(4) + name
+    signed, _ = _unsigned(_CERTIFICATION, algorithm, primary, covered)
+    return packet(13, name) + packet(2, signed + b"".join(map(_number, signature)))
+
+
+def back_signed(private: str, subkey: bytes, *sizes: int) -> bytes:
+    """A sound key with a subkey, and with signatures of it that only their numbers belie."""
+    public = bytes(PGPKey.from_blob(private)[0].pubkey)
+    primary = next(iter(PacketPile.from_bytes(public))).body
+    signed, _ = _unsigned(_BACK, subkey[5], primary, _covered(subkey))
+    backs = [
+        signed + b"".join(_number(random_number(size)) for _ in range(_NUMBERS[subkey[5]]))
+        for size in sizes
+    ]
+    return public + bound_subkey(private, subkey, *backs)
+
+
+def bound_subkey(private: str, subkey: bytes, *backs: bytes, flags: bytes = b"\x02") -> bytes:
+    """A subkey, for signing if nothing else is said, that an EdDSA key has made its own."""
+    key = PGPKey.from_blob(private)[0]
+    primary = next(iter(PacketPile.from_bytes(bytes(key.pubkey)))).body
+    embedded = b"".join(_subpacket(_EMBEDDED, each) for each in backs)
+    signed, digest = _unsigned(
+        _BINDING, _EDDSA, primary, _covered(subkey), unhashed=embedded, flags=flags
+    )
+    made = key._key.keymaterial.__privkey__().sign(digest)
+    halves = (made[:32], made[32:])
+    written = b"".join(_number(int.from_bytes(half)) for half in halves)
+    return packet(14, subkey) + packet(2, signed + written)
+
+
+def _unsigned(
+    kind: int,
+    algorithm: int,
+    primary: bytes,
+    covered: bytes,
+    *,
+    unhashed: bytes = b"",
+    flags: bytes = b"\x03",
+) -> tuple[bytes, bytes]:
+    """A signature's body up to its numbers, and the digest that these sign."""
+    by = b"\x04" + hashlib.sha1(_covered(primary)).digest()
+    subpackets = b"".join(
+        (_subpacket(_MADE_AT, _MADE), _subpacket(_ISSUER, by), _subpacket(_FLAGS, flags))
+    )
+    head = bytes((4, kind, algorithm, 8)) + len(subpackets).to_bytes(2) + subpackets
+    trailer = b"\x04\xff" + len(head).to_bytes(4)
+    digest = hashlib.sha256(_covered(primary) + covered + head + trailer).digest()
+    return head + len(unhashed).to_bytes(2) + unhashed + digest[:2], digest
+
+
+def _covered(key: bytes) -> bytes:
+    return b"\x99" + len(key).to_bytes(2) + key
+
+
+def _subpacket(kind: int, body: bytes) -> bytes:
+    return b"\xff" + (len(body) + 1).to_bytes(4) + bytes((kind,)) + body
+
+
+def _number(value: int) -> bytes:
+    return value.bit_length().to_bytes(2) + value.to_bytes((value.bit_length() + 7) // 8)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+import time
 import warnings
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -281,3 +283,69 @@ def test_recovery_checks_the_form_alone():
     for name in ("ada", "server_curve"):
         assert parse_public_key(KEYS[name].public).fingerprint == KEYS[name].fingerprint
     assert parse_public_key(by_gnupg("rsa1024")).bits == 1024
+
+
+# What would keep a library busy
+
+
+def at_once(read_key: Callable[[str], Any], armored: str) -> Any:
+    """What is answered, in an instant; without bounds each of these keys takes a second or more."""
+    start = time.process_time()
+    found = read_key(armored)
+    assert time.process_time() - start < 0.5
+    return found
+
+
+def dsa_signed_by_none() -> str:
+    primary = forge.dsa_body(16_000)
+    halves = (forge.random_number(7_990), forge.random_number(7_990))
+    name = forge.name_signed_by_none(primary, forge.DSA, *halves)
+    return rearmored(forge.packet(6, primary), name)
+
+
+def back_signed(subkey: bytes, *sizes: int) -> str:
+    return rearmored(forge.back_signed(KEYS["ada"].private, subkey, *sizes))
+
+
+def test_a_dsa_key_of_any_length_is_refused_at_once():
+    """Nobody verifies what it says of itself."""
+    assert "isValidAlgorithmStrictRule" in at_once(broken, dsa_signed_by_none())
+
+
+def test_a_dsa_key_of_any_length_is_compared_at_once():
+    """Recovery, which asks no rules."""
+    key = at_once(parse_public_key, dsa_signed_by_none())
+    assert (key.type, key.expires, key.encryption_key_ids) == ("DSA", None, ())
+
+
+def test_a_subkey_of_an_algorithm_without_bounds_is_left_out():
+    """With it the key is what it is without."""
+    armored = back_signed(forge.dsa_body(8_000), *[3_990] * 6)
+    assert at_once(read, armored).encryption_key_ids == read(KEYS["ada"].public).encryption_key_ids
+
+
+def test_a_subkey_with_a_very_long_number_is_left_out():
+    """Sealing to the key would fail for it."""
+    subkey = forge.key_body(forge.RSA, forge.random_number(8_192), 65_537)
+    bound = forge.bound_subkey(KEYS["ada"].private, subkey, flags=b"\x0c")
+    own = read(KEYS["ada"].public).encryption_key_ids
+    assert read(rearmored(raw("ada"), bound)).encryption_key_ids == own
+
+
+def test_signatures_inside_signatures_count():
+    """Each of them is verified, of a subkey as of a key."""
+    subkey = forge.key_body(forge.RSA, forge.random_number(4_096), 65_537)
+    text = "A valid OpenPGP key must be provided."
+    for parse in (read, parse_public_key):
+        with pytest.raises(Invalid, match=text):
+            parse(back_signed(subkey, *[20] * 198))
+    assert read(back_signed(subkey, *[20] * 197)).fingerprint == KEYS["ada"].fingerprint
+
+
+def test_a_key_with_very_many_signatures_is_refused():
+    """Of a bearable number, others' certifications among them, it is read."""
+    packets = [bytes(each) for each in pysequoia.packet.PacketPile.from_bytes(raw("ada"))]
+    key = read(rearmored(*packets[:3], *packets[2:3] * 198, *packets[3:]))
+    assert key.fingerprint == KEYS["ada"].fingerprint
+    text = "A valid OpenPGP key must be provided."
+    assert refused(rearmored(*packets[:3], *packets[2:3] * 199, *packets[3:]))[0] == text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
+
 import pysequoia
 import pytest
 
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
-from chalicelib.domain.armor import read_message
+from chalicelib.domain.armor import PUBLIC_KEY, read_message, write_block
 from tests.crypto import forge
-from tests.support.world.keys import KEYS, Key, open_sealed
+from tests.support.world.keys import KEYS, Key, challenge, open_sealed
 
 TEXT = '{"access_token":"é漢😀","refresh_token":"x"}\n' * 10
 
@@ -107,3 +109,17 @@ def test_nothing_is_sealed_when_every_encryption_subkey_has_ended(server_key: Se
     with pytest.raises(BadMessage) as refused:
         server_key.seal(TEXT, forge.key_with_revoked_subkey())
     assert refused.value.step == "recipient"
+
+
+def test_what_a_stored_key_says_of_a_subkey_without_bounds_is_not_verified(
+    server: Key, server_key: ServerKey, ada: Key
+):
+    """It would take seconds, at each sealing and at each challenge."""
+    stored = write_block(
+        forge.back_signed(ada.private, forge.dsa_body(8_000), *[3_990] * 6), PUBLIC_KEY
+    )
+    start = time.process_time()
+    sealed = server_key.seal(TEXT, stored)
+    opened = server_key.open_challenge(challenge(TEXT, ada.private, server.public), stored)
+    assert time.process_time() - start < 0.5
+    assert opened == open_sealed(sealed, ada.private, server.public) == TEXT
