@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from infra.local_server.events import Scope
@@ -9,6 +11,7 @@ from infra.local_server.events import Scope
 LONGEST_TARGET = 65_535
 """Bytes of a target that httptools can take apart."""
 _IS_CUT = "keyhaven.target_is_cut"
+_HANG_UP = (b"connection", b"close")
 
 
 class Protocol(HttpToolsProtocol):
@@ -25,12 +28,35 @@ class Protocol(HttpToolsProtocol):
         super().on_headers_complete()
 
     def send_400_response(self, _: str) -> None:
-        """Refuse what is no HTTP; where the next request would begin is not known, so hang up."""
+        """Refuse what is no HTTP; where the next request would begin is not known, so hang up.
+
+        Requests that arrived whole before it are under way, and are answered first. The newest
+        is the last of them, or is what turns out to be no HTTP; it waits behind others, if any.
+        """
+        newest = self.cycle
+        if newest is None or newest.response_complete:
+            self._refuse()
+        elif not newest.more_body:
+            newest.keep_alive = False
+        elif self.pipeline:
+            self.pipeline[0] = (newest, self._refuse_in_turn)
+        else:
+            newest.disconnected = True
+            newest.message_event.set()
+            self._refuse()
+
+    def _refuse(self) -> None:
         status, headers, content = self.app.refuse_no_http()
-        lines = [name + b": " + value for name, value in [*headers, (b"connection", b"close")]]
+        lines = [name + b": " + value for name, value in [*headers, _HANG_UP]]
         head = STATUS_LINE[status] + b"\r\n".join(lines)
         self.transport.write(head + b"\r\n\r\n" + content)
         self.transport.close()
+
+    async def _refuse_in_turn(self, _: object, __: object, send: Any) -> None:
+        status, headers, content = self.app.refuse_no_http()
+        headers = [*headers, _HANG_UP]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": content})
 
 
 def is_cut(scope: Scope) -> bool:

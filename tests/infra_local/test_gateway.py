@@ -276,6 +276,44 @@ def test_what_is_no_http_is_refused_in_the_envelope_and_the_connection_ends(port
     assert json.loads(body)["header"]["code"] == 400
 
 
+WHOLE = b"DELETE /echo.json HTTP/1.1\r\nHost: x\r\n\r\n"
+SHORT = b"PUT /echo.json HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab"
+CUT = b"PUT /broken HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\nzz\r\n"
+
+
+def statuses(answers):
+    return [int(each[:3]) for each in answers.split(b"HTTP/1.1 ")[1:]]
+
+
+@pytest.mark.parametrize("noise", [b'{"a": 1}', b"GET / HTTP/1.1\r\nA\x00: b\r\n\r\n"])
+@pytest.mark.parametrize("requests", [[WHOLE], [SHORT], [WHOLE, SHORT], [SHORT, WHOLE, WHOLE]])
+def test_np18_what_arrived_whole_is_answered_before_noise_ends_the_connection(
+    port, requests, noise
+):
+    """NP18: it is carried out, so its client is not told that it was refused."""
+    answers = raw(port, b"".join(requests) + noise)
+
+    assert statuses(answers) == [200] * len(requests)
+    assert answers.rpartition(b"HTTP/1.1 ")[2].count(b"\r\nconnection: close\r\n") == 1
+
+
+@pytest.mark.parametrize("before", [[], [WHOLE], [WHOLE, SHORT]])
+def test_np18_a_request_that_turns_into_noise_is_refused_and_not_carried_out(port, caplog, before):
+    """NP18: and only after those before it are answered."""
+    answers = raw(port, b"".join(before) + CUT)
+
+    assert statuses(answers) == [*[200] * len(before), 400]
+    assert b"\r\nconnection: close\r\n" in answers.rpartition(b"HTTP/1.1 ")[2]
+    assert "The app failed." not in caplog.text
+
+
+def test_noise_after_an_answer_is_refused(connection, ask):
+    assert ask("GET", "/echo.json")[0].status == 200
+    connection.sock.sendall(b"noise")
+
+    assert connection.sock.recv(65536).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+
+
 def target_of(length, query=""):
     return f"/echo.json{query}".ljust(length, "x")
 
