@@ -38,7 +38,7 @@ MOST_ORDERS = 10
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
 _DIGITS = re.compile(r"[0-9]+")
 _DIRECTIONS = {"": False, "asc": False, "desc": True}
-_FILTER_ALIASES = {"modified_after": "modified-after", "keywords": "search"}
+_FILTER_ALIASES = {"modified_after": "synced-at", "keywords": "search"}
 """Old names, which may also stand outside `filter[...]`."""
 
 

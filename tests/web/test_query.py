@@ -40,6 +40,7 @@ OPTIONS = Options(
         "is-owned-by-me": flag,
         "search": search,
         "modified-after": timestamp,
+        "synced-at": timestamp,
         "has-tag": text,
         "metadata_key_type": one_of("user_key", "shared_key"),
     },
@@ -315,7 +316,7 @@ def test_a_timestamp_counts_seconds():
     seconds = str(int(moment.timestamp()))
 
     assert read({"filter[modified-after]": seconds}).filter("modified-after") == moment
-    assert read({"modified_after": seconds}).filter("modified-after") == moment
+    assert read({"modified_after": seconds}).filter("synced-at") == moment
     assert read({"filter[modified-after]": "9" * 19}).filter("modified-after").year == 9999
 
 

@@ -20,6 +20,7 @@ SORTS: dict[str, Callable[[GpgkeyRow], str]] = {"Gpgkeys.key_id": lambda row: ro
 LIST = Options(
     filters={
         "modified-after": timestamp,
+        "synced-at": timestamp,
         "is-deleted": flag,
         "has-users": ids("user id"),
     },
@@ -40,6 +41,7 @@ def index(query: Query) -> Reply:
     found = gpgkeys.search(
         is_deleted=bool(query.filter("is-deleted")),
         modified_after=query.filter("modified-after"),
+        synced_at=query.filter("synced-at"),
         users=query.filter("has-users"),
     )
     for field, descends in reversed(query.order):
