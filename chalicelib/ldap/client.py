@@ -21,6 +21,8 @@ PAGE = 250
 _PAGED = "1.2.840.113556.1.4.319"
 _START_TLS = "1.3.6.1.4.1.1466.20037"
 _ANYTHING = "(objectClass=*)"
+_PART = ";range="
+"""Before the bounds of a part of an attribute: Active Directory tells `member;range=0-1499`."""
 _NO_SUCH_OBJECT, _REFERRAL = 32, 10
 _TOO_MANY = (3, 4, 11)
 """Results of who answers in part only: bounds of time, of entries, of who administers."""
@@ -78,19 +80,47 @@ class Session:
         return named[0].decode(errors="replace")
 
     def entries(self, base: str, text: str, attributes: Sequence[str]) -> Iterator[RawEntry]:
-        """All entries under a base that a filter finds, page by page; referrals are passed over."""
+        """All entries under a base that a filter finds, page by page; referrals are passed over.
+
+        Each has all its values, also where the server tells them in parts.
+        """
         cookie: bytes | None = b""
         while cookie is not None:
             page = {"paged_size": PAGE, "paged_criticality": True, "paged_cookie": cookie or None}
             found = self._search(base, text, ldap3.SUBTREE, attributes, **page)
             self._budget.take_entries(max(1, len(found)))
-            yield from found
             cookie = self._next_page()
+            yield from map(self._whole, found)
 
     def _next_page(self) -> bytes | None:
         with self._understood():
             control = (self._protocol.result.get("controls") or {}).get(_PAGED)
             return (control and control["value"]["cookie"]) or None
+
+    def _whole(self, entry: RawEntry) -> RawEntry:
+        """The entry with all values of those attributes of which it has a part."""
+        in_parts = {name.partition(_PART)[0] for name in entry.values if _PART in name}
+        if not in_parts:
+            return entry
+        values = {name: found for name, found in entry.values.items() if _PART not in name}
+        for attribute in in_parts:
+            try:
+                values[attribute] = [*self._parts(entry, attribute)]
+            except (ValueError, LookupError) as error:
+                told = f"{self._host} does not give all values of {attribute} of {entry.name}."
+                raise Unreadable(told) from error
+        return RawEntry(entry.name, values)
+
+    def _parts(self, entry: RawEntry, attribute: str) -> Iterator[bytes]:
+        """The values of an attribute, part after part; whoever refuses one is not read at all."""
+        found, following = _part(entry, attribute, 0)
+        yield from found
+        while following is not None:
+            asked = f"{attribute}{_PART}{following}-*"
+            [further] = self._search(entry.name, _ANYTHING, ldap3.BASE, [asked])
+            self._budget.take_entries(1)
+            found, following = _part(further, attribute, following)
+            yield from found
 
     def _search(
         self, base: str, text: str, scope: str, attributes: Sequence[str], **further: Any
@@ -165,6 +195,8 @@ def _protocol(settings: Connection, host: str, measured: Measured) -> ldap3.Conn
         authentication=ldap3.SIMPLE if user else ldap3.ANONYMOUS,
         read_only=True,
         auto_referrals=False,
+        auto_range=False,  # where a further part is refused, it takes the first for the whole
+        return_empty_attributes=False,
         auto_escape=False,
         check_names=False,
         auto_encode=False,
@@ -215,8 +247,16 @@ def _told(result: Mapping[str, Any]) -> str:
 
 def _raw(entry: Mapping[str, Any]) -> RawEntry:
     values = {
-        name.lower(): [bytes(value) for value in found]
+        name.lower(): [bytes(value) for value in found or ()]
         for name, found in entry["raw_attributes"].items()
-        if found
+        if found or _PART in name.lower()  # the last part may be empty
     }
     return RawEntry(str(entry["dn"]), values)
+
+
+def _part(entry: RawEntry, attribute: str, start: int) -> tuple[Sequence[bytes], int | None]:
+    """The part of an attribute that begins with this value, and with which the next one does."""
+    begins = f"{attribute}{_PART}{start}-"
+    [name] = [each for each in entry.values if each.startswith(begins)]
+    end = name.removeprefix(begins)
+    return entry.values[name], None if end == "*" else int(end) + 1

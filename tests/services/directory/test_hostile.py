@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -164,6 +164,71 @@ def test_an_attribute_in_parts_is_read_whole() -> None:
     ):
         [found] = session.entries(BASE, "(cn=*)", ["member"])
         assert found.values == {"member": [b"a", b"b", b"c"]}
+
+
+BUSY, TOO_LONG, GONE = result(0x65, 51), result(0x65, 3), result(0x65, 32)
+FIRST_PART = {"member_0-1": [b"a", b"b"]}
+
+
+def in_parts(*answers: Sequence[bytes], first: dict[str, list[bytes]] = FIRST_PART) -> Answer:
+    """A server that tells two members at once, and then what a test wants."""
+    told_next = iter([[entry("cn=g", **first), DONE], *answers])
+
+    def answer(number: bytes, is_first: bool) -> bytes:
+        parts = [SIGNED_IN] if is_first else next(told_next, [])
+        return b"".join(message(number, part) for part in parts)
+
+    return answer
+
+
+def members(answer: Answer, budget: Budget | None = None) -> Sequence[bytes]:
+    with (
+        impostor(answer) as connection,
+        connected(connection, "127.0.0.1", budget or Budget()) as session,
+    ):
+        [found] = session.entries(BASE, "(cn=*)", ["member", "cn"])
+    return found.values["member"]
+
+
+def test_parts_are_asked_for_until_the_last() -> None:
+    further = [
+        [entry("cn=g", **{"Member_2-2": [b"c"]}), DONE],
+        [entry("cn=g", **{"member_3-*": []}), DONE],
+    ]
+
+    assert members(in_parts(*further)) == [b"a", b"b", b"c"]
+
+
+@pytest.mark.parametrize(
+    "further",
+    [
+        *([BUSY], [TOO_LONG], [GONE], [entry("cn=g", **{"member_2-*": [b"c"]}), BUSY]),
+        *([DONE], [entry("cn=g"), DONE], [entry("cn=g", member=[b"c"]), DONE]),
+        *([entry("cn=g", **{"member_3-*": [b"c"]}), DONE],),
+        *([entry("cn=g", **{"member_0-1": [b"a", b"b"]}), DONE],),
+        *([entry("cn=g", **{"member_2-x": [b"c"]}), DONE],),
+    ],
+    ids=[
+        *("busy", "too long", "gone", "busy after a part"),
+        *("nothing", "no members", "no part", "a later part", "the same part", "no number"),
+    ],
+)
+def test_an_attribute_of_which_a_part_is_not_told_is_refused(further: Sequence[bytes]) -> None:
+    """Else a run would end the memberships of everybody in it."""
+    with pytest.raises(Unreadable):
+        members(in_parts(further))
+
+
+def test_a_first_part_that_is_none_is_refused() -> None:
+    with pytest.raises(Unreadable):
+        members(in_parts(first={"member_1-*": [b"b"]}))
+
+
+def test_parts_without_end_are_refused() -> None:
+    further = ([entry("cn=g", **{f"member_{at}-{at}": [b"x"]}), DONE] for at in range(2, 99))
+
+    with pytest.raises(Unreadable, match="more than 100,000"):
+        members(in_parts(*further), Budget(entries=20))
 
 
 def test_whoever_does_not_answer_in_time_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
