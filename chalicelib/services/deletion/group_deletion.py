@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -104,9 +104,12 @@ def apply(
     _delete(actor, _read(group), transfer, besides)
 
 
-def require_free(group: Group) -> None:
-    """Refuse where something stands in the way of a deletion, and do nothing."""
-    _read(group).require_free()
+def rehearse(group: Group, gone: Collection[str] = ()) -> None:
+    """Refuse where something stands in the way of a deletion, and do nothing.
+
+    `gone` are users and groups that count as deleted.
+    """
+    _read(group, gone).require_free()
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:
@@ -136,13 +139,17 @@ def _read_as(actor: Actor, group: Group) -> _GroupDeletion:
     return deletion
 
 
-def _read(group: Group) -> _GroupDeletion:
-    """Read what the version of the group answers for; the group itself was read before."""
+def _read(group: Group, gone: Collection[str] = ()) -> _GroupDeletion:
+    """Read what the version of the group answers for; the group itself was read before.
+
+    Who is gone has access to nothing.
+    """
     members, items = reading.together(
         partial(Membership.in_group, group.id), partial(kinds.shared_with, group.id)
     )
     user_ids = [member.user_id for member in members]
-    departure, rows = departures.read([group.id], items, expiry.KEY, *map(User.by_id, user_ids))
+    others = (expiry.KEY, *map(User.by_id, user_ids))
+    departure, rows = departures.read({group.id, *gone}, items, *others)
     users = people.among(rows, user_ids)
     return _GroupDeletion(group, users, departure, rows)
 

@@ -130,7 +130,7 @@ class _UserDeletion:
 
 def dry_run(actor: Actor, user: str) -> None:
     """Say whether the user can be deleted, and do nothing."""
-    require_free(_find(_require_deletable(actor, user)))
+    rehearse(_find(_require_deletable(actor, user)))
 
 
 def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
@@ -141,8 +141,8 @@ def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:
 
 def apply(
     actor: Actor, stored: User, transfer: Transfer, besides: Besides = nothing_besides
-) -> None:
-    """Delete a user, and hand over what this says.
+) -> Sequence[Group]:
+    """Delete a user, and hand over what this says; returns the groups that go along.
 
     They are gone with all they have in one change. It rests on every item that names them, on
     the groups they belong to, and on nobody giving them anything meanwhile: it begins before
@@ -156,11 +156,17 @@ def apply(
         with avatars.removed(begun.row):
             _write(actor, deletion, begun, besides)
     audit.succeeded("deletion", actor, stored.id)
+    return deletion.lonely
 
 
-def require_free(user: User) -> None:
-    """Refuse where something stands in the way of a deletion, and do nothing."""
-    _read(user).require_free()
+def rehearse(user: User, gone: Collection[str] = ()) -> Sequence[Group]:
+    """Refuse where something stands in the way of a deletion, and do nothing.
+
+    Returns the groups that would go along. `gone` are users and groups that count as deleted.
+    """
+    deletion = _read(user, gone)
+    deletion.require_free()
+    return deletion.lonely
 
 
 def _require_deletable(actor: Actor, user: str) -> UserId:
@@ -181,10 +187,11 @@ def _find(user_id: UserId) -> User:
     return user
 
 
-def _read(user: User) -> _UserDeletion:
+def _read(user: User, gone: Collection[str] = ()) -> _UserDeletion:
     """Read what the user has: their groups before the members, their holdings before the items.
 
-    The items of a group are theirs as well, also those that are about to be shared with it.
+    The items of a group are theirs as well, also those that are about to be shared with it. Who
+    is gone counts as no member and has access to nothing.
     """
     user_id = UserId(user.id)
     [groups], (own, *alone) = reading.side_by_side(
@@ -196,13 +203,13 @@ def _read(user: User) -> _UserDeletion:
             partial(keys_of_user, user_id),
         ],
     )
-    members, shared = _members_and_items_of(groups)
+    members, shared = _members_and_items_of(groups, gone)
     lonely = {
         id_ for id_, each in members.items() if ownership.is_only_member(user_id, _managing(each))
     }
     held = sorted({*own, *shared}, key=lambda item: item.hash_key)
     others = (expiry.KEY, notices.SWITCHES)
-    departure, found = departures.read({user_id, *lonely}, held, *others)
+    departure, found = departures.read({user_id, *lonely, *gone}, held, *others)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying})
     rows = [key for keys in alone for key in keys]
@@ -210,17 +217,18 @@ def _read(user: User) -> _UserDeletion:
 
 
 def _members_and_items_of(
-    groups: Collection[GroupId],
+    groups: Collection[GroupId], gone: Collection[str]
 ) -> tuple[dict[GroupId, Sequence[Membership]], set[Key]]:
-    """Who belongs to these groups, and what is shared with any of them."""
+    """Who belongs to these groups and is not gone, and what is shared with any of them."""
     if not groups:
         return {}, set()
     members, items = reading.side_by_side(
         [partial(Membership.in_group, group_id) for group_id in groups],
         [partial(kinds.shared_with, group_id) for group_id in groups],
     )
+    staying = ([each for each in found if each.user_id not in gone] for found in members)
     shared = {item for each in items for item in each}
-    return dict(zip(groups, members, strict=True)), shared
+    return dict(zip(groups, staying, strict=True)), shared
 
 
 def _managing(members: Sequence[Membership]) -> Managing:

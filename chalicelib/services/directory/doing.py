@@ -6,6 +6,7 @@ has done each step whole or not at all, and the next one goes on from there.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from chalicelib.domain import clock
@@ -77,19 +78,19 @@ def _written(actor: Actor, known: Known, step: Step, besides: Besides) -> Row | 
     if act is None:
         return _link_alone(actor, known, step, besides)
     if isinstance(act, PersonAct):
-        return _write_user(actor, act, besides)
+        return _write_user(actor, known, act, besides)
     return _write_group(actor, known, act, besides)
 
 
-def _write_user(actor: Actor, act: PersonAct, besides: Besides) -> User:
+def _write_user(actor: Actor, known: Known, act: PersonAct, besides: Besides) -> User:
     if isinstance(act, Invite):
         return users.apply(actor, act.new, besides).user
     if isinstance(act, Edit):
         user = act.user.copy()
         user_edits.apply(actor, user, act.change, besides=besides)
         return user
-    user_deletion.apply(actor, act.user, _NOTHING_HANDED_OVER, besides)
-    return _deleted_user(act.user)
+    lonely = user_deletion.apply(actor, act.user, _NOTHING_HANDED_OVER, besides)
+    return _departed(known, act.user, lonely)
 
 
 def _write_group(actor: Actor, known: Known, act: TeamAct, besides: Besides) -> Group:
@@ -228,10 +229,10 @@ def _rehearsed(actor: Actor, known: Known, step: Step) -> Row | None:
     act = step.act
     if act is None:
         return None if step.linking is None else _subject(known, step.linking)
-    return _user(act) if isinstance(act, PersonAct) else _group(actor, known, act)
+    return _user(known, act) if isinstance(act, PersonAct) else _group(actor, known, act)
 
 
-def _user(act: PersonAct) -> User:
+def _user(known: Known, act: PersonAct) -> User:
     """The user as they would be."""
     if isinstance(act, Invite):
         return users.new_user(act.new.username, act.new.first_name, act.new.last_name)
@@ -240,8 +241,7 @@ def _user(act: PersonAct) -> User:
         for name, value in act.change.items():
             setattr(user, name, value)
         return user
-    user_deletion.require_free(act.user)
-    return _deleted_user(act.user)
+    return _departed(known, act.user, user_deletion.rehearse(act.user, known.gone))
 
 
 def _group(actor: Actor, known: Known, act: TeamAct) -> Group:
@@ -253,7 +253,7 @@ def _group(actor: Actor, known: Known, act: TeamAct) -> Group:
         group.name = act.name
         return group
     if isinstance(act, DeleteGroup):
-        group_deletion.require_free(act.group)
+        group_deletion.rehearse(act.group, known.gone)
         return _deleted_group(act.group)
     return _linked(known, act) if isinstance(act, Members) else act.group
 
@@ -262,7 +262,9 @@ def _linked(known: Known, act: Members) -> Group:
     return known.groups[str(known.teams[act.entry.id].subject)]
 
 
-def _deleted_user(user: User) -> User:
+def _departed(known: Known, user: User, lonely: Sequence[Group]) -> User:
+    """A user as they are once they are deleted; the groups that lose them or go are known so."""
+    known.put_departure(user, [*map(_deleted_group, lonely)])
     deleted = user.copy()
     deleted.deleted, deleted.modified = True, clock.now()
     deleted.groups = {}

@@ -76,6 +76,10 @@ class Known:
     """People of the directory by distinguished name, folded."""
     linked: dict[str, EntryId] = field(default_factory=dict)
     """Which entry a user or a group is linked to."""
+    gone: set[str] = field(default_factory=set)
+    """Users and groups that are deleted; in a dry run also those that would be by now."""
+    lonely: dict[str, Sequence[Group]] = field(default_factory=dict)
+    """Groups that were deleted with their only member, by user."""
 
     def user_of(self, person: Person) -> User | None:
         """Who a person of the directory is here, deleted ones included."""
@@ -159,6 +163,7 @@ class Known:
         self.users[user.id] = user
         mine, other = self.usernames, self.former_users
         if user.deleted:
+            self.gone.add(user.id)
             mine, other = other, mine
         mine[folded(user.username)] = user.id
         if other.get(folded(user.username)) == user.id:
@@ -171,6 +176,16 @@ class Known:
                 del names[folded(before.name)]
         (self.former_groups if group.deleted else self.names)[folded(group.name)] = group.id
         self.groups[group.id] = group
+        if group.deleted:
+            self.gone.add(group.id)
+
+    def put_departure(self, user: User, lonely: Sequence[Group]) -> None:
+        """Know that a user belongs to no group any more, and which were deleted with them."""
+        self.lonely[user.id] = lonely
+        for roster in self.rosters.values():
+            roster.pop(user.id, None)
+        for group in lonely:
+            self.put_group(group)
 
 
 def _stands(relation: DirectoryLink, roster: Roster) -> bool:

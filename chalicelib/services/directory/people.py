@@ -56,7 +56,9 @@ def removal(known: Known, link: DirectoryLink) -> Step:
         message = f"User {user.username} not removed: {_LEFT_TO_ADMINISTRATORS}."
         return telling(_report(Action.DELETE, Status.ERROR, message))
     return (
-        _suspension(unlinked, user) if known.settings.suspends_users else _deletion(unlinked, user)
+        _suspension(unlinked, user)
+        if known.settings.suspends_users
+        else _deletion(known, unlinked, user)
     )
 
 
@@ -113,13 +115,24 @@ def _suspension(unlinked: Linking, user: User) -> Step:
     )
 
 
-def _deletion(unlinked: Linking, user: User) -> Step:
+def _deletion(known: Known, unlinked: Linking, user: User) -> Step:
     return Step(
         DeleteUser(user),
         unlinked,
-        (_tells(Action.DELETE, f"User {user.username} deleted.", Form.PLAIN),),
+        (_departed(known, user),),
         partial(refusal, Model.USERS, Action.DELETE, f"User {user.username} not deleted"),
     )
+
+
+def _departed(known: Known, user: User) -> Telling:
+    """Tells who is deleted, with the groups that go along: of these, no entry has to be gone."""
+
+    def tell(row: User | Group | None) -> Report:
+        names = sorted(group.name for group in known.lonely.get(user.id, ()))
+        along = f", with groups that nobody else belongs to: {', '.join(names)}" if names else ""
+        return _tells(Action.DELETE, f"User {user.username} deleted{along}.", Form.PLAIN)(row)
+
+    return tell
 
 
 def _passed_over(known: Known, person: Person, user: User | None, *, is_linked: bool) -> list[Step]:
