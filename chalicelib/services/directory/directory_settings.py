@@ -134,7 +134,7 @@ def save(actor: Actor, draft: Draft[DirectorySettingsBody]) -> None:
         },
     }
     changes = differences.names(value_of(wanted.before).get("form", {}), wanted.form)
-    if any(each.get("password", MASK) != MASK for each in draft.members["domains"].values()):
+    if wanted.has_new_passwords:
         changes.append(("password",))
     now = clock.now()
     administrators = dict.fromkeys((actor.id, settings.default_user))
@@ -181,6 +181,8 @@ class _Wanted:
     """Without passwords."""
     passwords: Mapping[str, str]
     """Those that were given, and those that stay."""
+    has_new_passwords: bool
+    """Whether any was given."""
 
 
 def _read(draft: Draft[DirectorySettingsBody], failed: str) -> _Wanted:
@@ -199,7 +201,9 @@ def _read(draft: Draft[DirectorySettingsBody], failed: str) -> _Wanted:
     stored = _stored(before)
     if stored is not None:
         _keep_certificates(form, draft, stored)
-    return _Wanted(before, form, _taken_passwords(form, stored, failed))
+    given = _given_passwords(form)
+    taken = _taken_passwords(form, given, stored, failed)
+    return _Wanted(before, form, taken, has_new_passwords=bool(given))
 
 
 def _user_errors(
@@ -234,17 +238,24 @@ def _keep_certificates(form: Form, draft: Draft[DirectorySettingsBody], stored: 
             domain["ca_certificate"] = kept
 
 
-def _taken_passwords(form: Form, stored: Stored | None, failed: str) -> dict[str, str]:
-    """The passwords, taken out of the form. One that was not given stays, for the same servers.
+def _given_passwords(form: Form) -> dict[str, str]:
+    """The passwords that a client gives by connections, taken out of the form."""
+    said = {name: domain.pop("password", MASK) for name, domain in form["domains"].items()}
+    return {name: password for name, password in said.items() if password != MASK}
+
+
+def _taken_passwords(
+    form: Form, given: Mapping[str, str], stored: Stored | None, failed: str
+) -> dict[str, str]:
+    """The passwords by connections. One that was not given stays, for the same servers.
 
     It goes to no other server: who may change the settings may not learn by that what they say.
     """
     taken: dict[str, str] = {}
     errors: dict[str, FieldErrors] = {}
     for name, domain in form["domains"].items():
-        given = domain.pop("password", MASK)
-        if given != MASK:
-            taken[name] = given
+        if name in given:
+            taken[name] = given[name]
         elif stored is not None and name in stored.sealed:
             if _asks_others(domain, stored.form["domains"][name]):
                 errors[name] = {"password": {"_required": _GIVE_AGAIN}}

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from chalicelib.services.directory import directory_settings
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import DIRECTORY_SYNC, Setting
+from chalicelib.views.logs import log_events
 from tests.support import storage
 from tests.support.company.certificates import Authority
 from tests.support.company.company import READER_PASSWORD, Company, founded
@@ -98,6 +100,26 @@ def test_a_password_that_is_not_given_stays(ada: Somebody, company: Company, pas
     assert settings is not None
     assert settings.connections[0].password == READER_PASSWORD
     assert settings.people.parent_group == "Staff"
+
+
+@pytest.mark.parametrize(
+    ("password", "changed"),
+    [(MASK, []), ("", []), (None, []), (READER_PASSWORD, [{"name": "password"}])],
+)
+def test_the_log_names_a_password_as_changed_where_one_is_given(
+    ada: Somebody, company: Company, store: storage.Storage, password: Any, changed: Any
+) -> None:
+    saved(ada, company)
+    again = form(ada, company)
+    again["domains"]["domain"]["password"] = password
+    response = ada.client.put(SETTINGS, json=again)
+    assert response.status == 200
+
+    lines = map(log_events.of_row, store.rows(ActionLog.stored_as()))
+    told = {each["request_id"]: each["changes"] for each in lines if "changes" in each}
+    assert told.pop(response.header["id"]) == changed
+    [at_first] = told.values()
+    assert {"name": "password"} in at_first
 
 
 @pytest.mark.parametrize(
