@@ -247,7 +247,8 @@ def _read_subjects(known: Known, addresses: Iterable[str], names: Iterable[str])
     claimed = [(kind, folded(each)) for each in addresses for kind in (USERNAME, FORMER_USER)]
     claimed += [(kind, folded(each)) for each in names for kind in (GROUP, FORMER_GROUP)]
     keys = [*map(_subject_of, [*links, *exempt]), User.by_id(known.manager.id)]
-    keys = [key for key in keys if key.hash_key not in known.users | known.groups]
+    there = known.users.keys() | known.groups.keys()
+    keys = [key for key in keys if key.hash_key not in there]
     rows = reading.read([*keys, *(Key(Claim, *each) for each in claimed)])
     found = [row for each in claimed if (row := rows.find(Claim, *each)) is not None]
     named = [_claimed(claim) for claim in found]
