@@ -8,7 +8,6 @@ person lacks the key.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import partial
 from itertools import islice
@@ -20,6 +19,7 @@ from chalicelib.crypto.openpgp import (
     ServerKey,
     fingerprint_of_private_key,
 )
+from chalicelib.domain import strict_json
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.services.items.metadata import metadata_settings, private_keys, recipients
@@ -38,6 +38,8 @@ from chalicelib.tables.users.users import User
 MOST_HANDED_ON = (MAX_ROWS - 10) // 2
 """Keys of one setup: two lines each, beside those that the setup has anyway."""
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
+_DEPTH = 2
+"""Levels of nested arrays and objects of a copy's content."""
 
 
 class _Unsound(Exception):  # noqa: N818 - named for what it says of a copy
@@ -120,13 +122,13 @@ def _require_sound(text: str, fingerprint: str) -> None:
     if str(content.get("domain", "")).rstrip("/") != settings.base_url.rstrip("/"):
         raise _Unsound("domain")
     found = fingerprint_of_private_key(content.get("armored_key"))
-    if {content.get("fingerprint"), found} != {fingerprint}:
+    if content.get("fingerprint") != fingerprint or found != fingerprint:
         raise _Unsound("fingerprint")
 
 
 def _read(text: str) -> Mapping[str, Any]:
     try:
-        content = json.loads(text)
+        content = strict_json.loads(text, depth=_DEPTH)
     except ValueError:
         raise _Unsound("json") from None
     return content if isinstance(content, dict) else {}

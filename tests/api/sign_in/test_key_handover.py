@@ -121,9 +121,12 @@ UNSOUND = {
     "unsigned": lambda ada, betty, key: copy_for(key, None),
     "json": lambda ada, betty, key: sealed("no json", ada),
     "list": lambda ada, betty, key: sealed("[]", ada),
+    "deep": lambda ada, betty, key: sealed("[" * 40_000, ada),
     "object_type": lambda ada, betty, key: sealed(altered(key, object_type="x"), ada),
     "domain": lambda ada, betty, key: sealed(altered(key, domain="https://else.example"), ada),
     "fingerprint": lambda ada, betty, key: sealed(altered(key, fingerprint="A" * 40), ada),
+    "fingerprint list": lambda ada, betty, key: sealed(altered(key, fingerprint=[]), ada),
+    "fingerprint object": lambda ada, betty, key: sealed(altered(key, fingerprint={}), ada),
     "armored_key": lambda ada, betty, key: sealed(altered(key, armored_key="none"), ada),
     "another key": lambda ada, betty, key: sealed(
         content(SharedKey("", "", pair(2).private, pair(2).fingerprint)), ada
