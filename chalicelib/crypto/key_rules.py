@@ -19,6 +19,7 @@ _LASTING = frozenset(
         "isValidKeySizeRule",
         "isValidKeySizeStrictRule",
         "isNotCreatedInTheFutureRule",
+        "hasMultipleMainPacketsRule",
     }
 )
 """Rules that a key keeps also when it has expired or is revoked."""
@@ -125,7 +126,7 @@ def is_strong(key: KeyFacts, now: datetime) -> bool:
 
 
 def is_revoked_soundly(key: KeyFacts, now: datetime) -> bool:
-    """Whether the key carries its own revocation, and is of a kind that may be used."""
+    """Whether it is one key that carries its own revocation, of a kind that may be used."""
     return key.is_revoked and _LASTING.isdisjoint(broken_rules(key, now))
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY, INVALID_KEY
+from chalicelib.domain.armor import PUBLIC_KEY, read_block, write_block
 from chalicelib.domain.ids import new_id
 from chalicelib.services.items.metadata.key_edits import NOT_SAVED
 from chalicelib.services.items.metadata.metadata_keys import MISSING
@@ -362,6 +363,17 @@ def test_an_expiry_brings_the_revocation(ada, digest):
     assert refused(expire(ada, key, armored_key=key.public)) == {
         "armored_key": {"isPublicKeyRevoked"}
     }
+    assert digest() == before
+
+
+def test_a_revoked_key_comes_alone(ada, digest):
+    """C3"""
+    key = shared(ada)
+    both = (read_block(each, PUBLIC_KEY).data for each in (key.revoked, pair(2).public))
+    block = write_block(b"".join(both), PUBLIC_KEY)
+    before = digest()
+
+    assert refused(expire(ada, key, armored_key=block)) == {"armored_key": {"isPublicKeyRevoked"}}
     assert digest() == before
 
 

@@ -39,7 +39,9 @@ _UNPARSABLE = {
 _WEAK = {
     "isPublicKeyValidStrict": "The key should be strong, without an expiry date and not revoked."
 }
-_NOT_REVOKED = {"isPublicKeyRevoked": "The armored key should carry its revocation."}
+_NOT_REVOKED = {
+    "isPublicKeyRevoked": "The armored key should be one key that carries its revocation."
+}
 _IN_FUTURE = {"isDateInPast": "The expired date should be in the past."}
 
 
