@@ -346,6 +346,17 @@ MATCH = "isMatchingKeyFingerprint"
                 "fingerprint": {MATCH},
             },
         ),
+        ({"armored_key": ""}, {"armored_key": {"_empty"}, "fingerprint": {MATCH}}),
+        *(
+            (
+                {"armored_key": each},
+                {
+                    "armored_key": {"ascii", "isParsableArmoredPublicKey", "isPublicKeyRevoked"},
+                    "fingerprint": {MATCH},
+                },
+            )
+            for each in ("schlüssel", 7)
+        ),
     ],
 )
 def test_the_form_of_an_expiry(ada, digest, members, expected):

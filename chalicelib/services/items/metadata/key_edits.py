@@ -133,11 +133,9 @@ def _read_expiry(draft: Draft[Expiry]) -> Expiry:
     """The body, whose key has its own fingerprint and carries a revocation."""
     errors = draft.errors()
     facts = find_facts(draft.members.get("armored_key"))
-    if "armored_key" not in errors:
-        if facts is None:
-            errors["armored_key"] = {**_UNPARSABLE, **_NOT_REVOKED}
-        elif not key_rules.is_revoked_soundly(facts, clock.now()):
-            errors["armored_key"] = _NOT_REVOKED
+    form = errors.get("armored_key", {})
+    if "_empty" not in form and (broken := _not_revoked(facts)):
+        errors["armored_key"] = {**form, **broken}
     named = errors.get("fingerprint", {})
     is_named = not {"_empty", "alphaNumeric"} & {*named}
     if is_named and (facts is None or facts.fingerprint != draft.members.get("fingerprint")):
@@ -147,6 +145,13 @@ def _read_expiry(draft: Draft[Expiry]) -> Expiry:
     if errors:
         raise Invalid(INVALID_KEY, errors)
     return draft.read(INVALID_KEY)
+
+
+def _not_revoked(facts: KeyFacts | None) -> FieldErrors:
+    """What is wrong with a key that should be revoked; nothing where it soundly is."""
+    if facts is None:
+        return {**_UNPARSABLE, **_NOT_REVOKED}
+    return {} if key_rules.is_revoked_soundly(facts, clock.now()) else _NOT_REVOKED
 
 
 def _new_key(actor: Actor, key_id: str, body: NewMetadataKey, facts: KeyFacts) -> MetadataKey:
