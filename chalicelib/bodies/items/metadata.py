@@ -20,6 +20,7 @@ from chalicelib.bodies.rules import (
     boolean,
     in_list,
     max_length,
+    meant,
     not_empty,
     not_null,
     utf8,
@@ -138,9 +139,9 @@ class SentCopy:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class OneCopy:
-    """The same of the key that the path names."""
+    """The same of the key that the path names, which is looked for before what the data say."""
 
-    data: Annotated[str, absent_is_empty, ascii_only, _fits]
+    data: Annotated[str, absent_is_empty, scalar, meant(not_empty, ascii_only, _fits)]
     user_id: Annotated[str | None, uuid] = None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY
+from chalicelib.bodies.openpgp import LONGEST_SECRET
 from chalicelib.domain.ids import new_id
 from tests.support.world import make
 from tests.support.world.items.metadata import (
@@ -205,6 +206,32 @@ def test_refusals_of_one_copy(ada, betty, digest):
         400,
         {"data": {RECIPIENT}},
     )
+    assert digest() == before
+
+
+def test_the_key_comes_before_what_the_copy_says(ada, betty, carol, digest):
+    """A text that is none of a copy is told with its rules, once there is a key that is lacking."""
+    key = shared(ada, carol)
+    path = f"/metadata/keys/{key.id}/private.json"
+    before = digest()
+    none = {"isValidOpenPGPMessage", RECIPIENT}
+
+    for data, rules in (
+        ("", {"_empty"}),
+        ("none", none),
+        ("ä", {"ascii", *none}),
+        ("\x00", {"ascii", *none}),
+        ("a" * (LONGEST_SECRET + 1), {"maxLength", *none}),
+    ):
+        unknown = ada.client.post(
+            f"/metadata/keys/{new_id()}/private.json", one(key, betty, data=data)
+        )
+        assert (unknown.status, unknown.body) == (404, "")
+        has_one = ada.client.post(path, one(key, carol, data=data))
+        assert (has_one.status, has_one.body) == (400, "")
+        response = ada.client.post(path, one(key, betty, data=data))
+        assert response.status == 400
+        assert {name: set(each) for name, each in response.body.items()} == {"data": rules}
     assert digest() == before
 
 

@@ -57,7 +57,6 @@ _FOR_ANOTHER = {
     "isValidEncryptedMetadataPrivateKey": "The message should be for the key of its user alone."
 }
 _UNKNOWN_KEY = {"_existsIn": "The metadata key should exist and not be deleted."}
-_EMPTY = {"_empty": "The data should not be empty."}
 
 Errors = dict[str, FieldErrors]
 
@@ -161,8 +160,7 @@ def share_one(actor: Actor, key_id: MetadataKeyId, draft: Draft[OneCopy]) -> Met
         raise NotFound(NO_KEY)
     if copy.key in known.existing:
         raise Invalid(_HAS_ONE)
-    broken = _errors(copy, known) if copy.data else {"data": _EMPTY}
-    if broken:
+    if broken := _all_errors(copy, known):
         raise Invalid(_NOT_CREATED, broken)
     [row] = _give(actor, keys, [copy], known)
     return row.row
@@ -243,6 +241,14 @@ def _errors(copy: Copy, known: Known, *, is_second: bool = False) -> Errors:
     if recipient is None or not is_for(copy.data, recipient):
         broken["data"] = _FOR_ANOTHER
     return broken
+
+
+def _all_errors(copy: Copy, known: Known) -> Errors:
+    """The same of one whose form is looked at only now; of no data nothing else is said."""
+    form = Draft(RenewedCopy, {"data": copy.data}).errors().get("data", {})
+    broken = {} if "_empty" in form else _errors(copy, known)
+    said = {**broken.get("data", {}), **form}
+    return {**broken, "data": said} if said else broken
 
 
 def _give(
