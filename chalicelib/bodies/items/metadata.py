@@ -283,14 +283,16 @@ def require_something(draft: Draft[Any]) -> None:
 def _contradictions(
     sent: Mapping[str, Any], broken: Mapping[str, FieldErrors]
 ) -> dict[str, FieldErrors]:
-    """Defaults of a format that may not be created, and kinds that may not be created at all."""
+    """Defaults of a format that may not be created, and kinds that may not be created at all.
+
+    A switch that is broken says neither.
+    """
     errors: dict[str, FieldErrors] = {}
     for kind, default in DEFAULTS.items():
         switches = [f"allow_creation_of_{version}_{kind}" for version in ("v4", "v5")]
-        if broken.keys() & switches:
-            continue
-        allowed = {name: boolean.canonical(sent[name]) for name in switches}  # type: ignore[misc]
-        if not any(allowed.values()):
+        whole = [name for name in switches if name not in broken]
+        allowed = {name: boolean.canonical(sent[name]) for name in whole}  # type: ignore[misc]
+        if whole == switches and not any(allowed.values()):
             errors[switches[0]] = _NONE
         if not allowed.get(f"allow_creation_of_{sent[default]}_{kind}", True):
             errors[default] = _OFF

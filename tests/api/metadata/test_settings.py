@@ -98,6 +98,24 @@ def test_one_format_of_each_kind_stays(ada, digest, kind):
     assert digest() == before
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_default_counts_by_the_switch_of_its_format_alone(ada, digest, kind):
+    default = {"resources": "default_resource_types"}.get(kind, f"default_{kind[:-1]}_type")
+    before = digest()
+
+    for off, other in (("v4", "v5"), ("v5", "v4")):
+        switch, broken = (f"allow_creation_of_{version}_{kind}" for version in (off, other))
+        body = TYPES | {switch: False, broken: "maybe"}
+        assert refused(ada.client.post(TYPES_SETTINGS, body | {default: off})) == {
+            default: {"defaultTypeMustBeEnabled"},
+            broken: {"boolean"},
+        }
+        assert refused(ada.client.post(TYPES_SETTINGS, body | {default: other})) == {
+            broken: {"boolean"}
+        }
+    assert digest() == before
+
+
 V5 = [*(f"allow_creation_of_v5_{kind}" for kind in KINDS), "allow_v4_v5_upgrade"]
 
 
