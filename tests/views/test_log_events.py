@@ -30,6 +30,8 @@ from tests.support.storage import Storage
 from tests.support.wire.valid_requests import REQUESTS, changes_at_once, two_people
 from tests.support.world import groups, make, rbacs
 from tests.support.world.beginning import Beginning
+from tests.support.world.items.metadata import SharedKey, described, expire, shared
+from tests.support.world.items.tags import tagged
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 from tests.support.world.policies import password_policies
@@ -44,7 +46,10 @@ ALWAYS = {
     *("time", "id", "action", "result", "actor_id", "object_kind", "object_id"),
     *("request_id", "endpoint", "method", "path"),
 }
-LISTS = {"permissions", "members", "secrets", "changes", "gone", "gone_count", "handed_over"}
+LISTS = {
+    *("permissions", "members", "secrets", "changes", "items"),
+    *("gone", "gone_count", "handed_over"),
+}
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = jsonschema_rs.validator_for(
     json.loads((DOCS / "log-events.schema.json").read_text()), validate_formats=True
@@ -319,6 +324,40 @@ def test_what_goes_with_a_group_is_named(store: Storage, ada: Somebody) -> None:
     told = event(store, "Groups.deleted")
     assert told["gone"] == [{"kind": "resource", "id": resource_id}]
     assert [each["change"] for each in told["members"]] == ["removed"]
+
+
+def in_clear(who: Somebody, kind: str, count: int) -> list[str]:
+    """Identifiers of so many things that have a name yet."""
+    if kind == "tags":
+        words = [f"word{number}" for number in range(count)]
+        return [*tagged(who, make.resource(who), *words).values()]
+    make_one = make.resource if kind == "resources" else make.folder
+    return [make_one(who) for _ in range(count)]
+
+
+def sent(who: Somebody, path: str, key: SharedKey) -> list[str]:
+    """Encrypt a whole page to a shared key; the identifiers in the order of the batch."""
+    rows = who.client.get(path).body
+    answer = who.client.post(path, [{**row, **described(key)} for row in rows])
+    assert (answer.status, answer.body) == (200, []), answer.json
+    return [row["id"] for row in rows]
+
+
+@pytest.mark.parametrize("kind", ["resources", "folders", "tags"])
+def test_all_that_a_batch_encrypts_is_named(store: Storage, ada: Somebody, kind: str) -> None:
+    """HD10: when it is upgraded, and when it is rotated."""
+    first = shared(ada)
+    ids = in_clear(ada, kind, 3)
+    upgraded = sent(ada, f"/metadata/upgrade/{kind}.json", first)
+    second = shared(ada, number=2)
+    assert expire(ada, first).status == 200
+    rotated = sent(ada, f"/metadata/rotate-key/{kind}.json", second)
+
+    for action, batch in (("Metadata.upgraded", upgraded), ("Metadata.rotated", rotated)):
+        told = event(store, action)
+        assert SCHEMA.is_valid(told)
+        assert (told["object_id"], told["items"]) == (batch[0], batch)
+        assert {*batch} == {*ids}
 
 
 def test_of_what_is_too_much_the_first_are_named_and_all_are_counted(ada: Somebody) -> None:

@@ -103,6 +103,7 @@ class LogEventJson(TypedDict):
     members: NotRequired[list[LoggedMemberJson]]
     secrets: NotRequired[list[LoggedSecretJson]]
     changes: NotRequired[list[LoggedChangeJson]]
+    items: NotRequired[list[Uuid]]
     gone: NotRequired[list[LoggedGoneJson]]
     gone_count: NotRequired[int]
     handed_over: NotRequired[list[LoggedHandoverJson]]
@@ -141,6 +142,8 @@ def of_row(row: RawRow) -> LogEventJson:
         event["secrets"] = [*_secrets(row["secrets"]["S"])]
     if "changes" in told:
         event["changes"] = [_change(*each) for each in told["changes"]]
+    if "items" in told:
+        event["items"] = told["items"]
     if "gone" in told:
         event["gone"] = [*_gone(told["gone"])]
         event["gone_count"] = told["gone_count"]

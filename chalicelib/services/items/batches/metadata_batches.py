@@ -131,6 +131,12 @@ def read_sent(draft: Draft[Any]) -> list[dict[str, Any]]:
     return [{**each, "id": find_uuid(each["id"])} for each in sent]
 
 
+def log(actor: Actor, verb: str, ids: Sequence[str]) -> ActionLog:
+    """What is logged of a batch: one line, in the log of its first item, that names them all."""
+    details = {"items": ids}
+    return ActionLog.of(ids[0], f"Metadata.{verb}", actor.id, actor.caller, details)
+
+
 def _read(kind: Kind, sent: Sequence[Mapping[str, Any]]) -> Known:
     """Read the items, the keys and the settings; the version of the keys before these."""
     before = key_set.read()
@@ -210,7 +216,7 @@ def _write(actor: Actor, task: Task, pairs: Sequence[tuple[Item, Item]], known: 
     with Change(stored, changed) as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.require(key_set.unchanged(known.set_version))
-        tx.create(ActionLog.of(changed.id, f"Metadata.{task.verb}", actor.id, actor.caller))
+        tx.create(log(actor, task.verb, [row.id for _, row in pairs]))
         tx.rest_on(*(known.keys[key_id] for key_id in named))
         _require_live_types(tx, [row for _, row in pairs])
         for before, after in pairs:

@@ -18,7 +18,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Conflict, FieldErrors, Invalid, NotFound
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.light import dataclass
-from chalicelib.services.items.batches.metadata_batches import read_sent
+from chalicelib.services.items.batches.metadata_batches import log, read_sent
 from chalicelib.services.items.batches.waiting import Waiting, first_of
 from chalicelib.services.items.metadata import key_set, metadata_settings, recipients
 from chalicelib.services.items.tags import encryption
@@ -30,7 +30,6 @@ from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
 from chalicelib.tables.items.tags import KIND, SHARED, Tag
-from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users.users import User
 
@@ -116,7 +115,7 @@ def _apply(
     _require_storable(read)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
-        tx.create(ActionLog.of(read[0].tag.id, f"Metadata.{verb}", actor.id, actor.caller))
+        tx.create(log(actor, verb, [each.tag.id for each in read]))
         _hold_owners(tx, read, owners)
         read[0].keys.hold(tx, [each.changed for each in read])
         for each in read:
