@@ -9,6 +9,7 @@ service.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -124,7 +125,10 @@ def patch(provisioner: Provisioner, user: str, sent: Any, versions: Versions) ->
     stored, actor = _read(provisioner, user)
     before = seen(stored)
     versions.require(before.version)
-    return _changed(provisioner, actor, before, patches.person(before.state, sent))
+    after = patches.person(before.state, sent)
+    if _asks_for_a_name(stored, after):
+        return _changed(provisioner, actor, before, after)
+    return _named_if_free(provisioner, actor, before, after)
 
 
 def delete(provisioner: Provisioner, user: str, versions: Versions) -> None:
@@ -204,6 +208,29 @@ def _adopted(provisioner: Provisioner, actor: Actor, user_id: str, state: Person
     return _changed(provisioner, actor, before, wanted)
 
 
+def _asks_for_a_name(user: User, after: PersonState) -> bool:
+    """Whether a change is of somebody whom the directory has a name for, or gives one.
+
+    A suspension never waits for one.
+    """
+    is_named = bool(user.scim_name) or after.user_name != user.username
+    return is_named or (after.active and after.external_id is not None)
+
+
+def _named_if_free(
+    provisioner: Provisioner, actor: Actor, before: Found, after: PersonState
+) -> Found:
+    """Change somebody, who is called by their address from now on, unless another is already.
+
+    Then they are changed and not provisioned: who is to be suspended must not stay for that.
+    """
+    try:
+        return _changed(provisioner, actor, seen(before.user.copy()), after)
+    except Taken:
+        unnamed = dataclasses.replace(after, user_name=None)
+        return _changed(provisioner, actor, before, unnamed)
+
+
 def _suspended(state: PersonState) -> PersonState:
     return state.with_attribute("active", value=False)
 
@@ -215,10 +242,11 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: Perso
     change: UserChange = {
         "first_name": str(named.given_name),
         "last_name": str(named.family_name),
-        "scim_name": str(named.user_name),
-        "external_id": named.external_id,
-        "scim_created": user.scim_created or clock.now(),
     }
+    if named.user_name is not None:
+        change["scim_name"] = named.user_name
+        change["external_id"] = named.external_id
+        change["scim_created"] = user.scim_created or clock.now()
     if named.active != was.active:
         if user.is_admin:
             raise _NO_ADMINISTRATORS

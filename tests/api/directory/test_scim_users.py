@@ -447,6 +447,44 @@ def test_who_is_suspended_is_signed_out_at_once(directory, betty):
     assert betty.client.get("/users/me.json").status == 403  # what has ended stays so
 
 
+@pytest.fixture
+def namesake(directory, betty):
+    """Somebody whom the directory calls by the address of another, whom it does not provision."""
+    return directory.made("dora", userName="betty@example.com")
+
+
+def test_who_leaves_is_out_though_their_address_is_what_another_is_called(
+    directory, betty, namesake
+):
+    """AU11"""
+    path = f"/Users/{betty.id}"
+    answer = directory.patch(path, replace("active", value=False), replace("name.givenName", "B"))
+    assert answer.status == 200
+    assert (answer.json["active"], answer.json["name"]["givenName"]) == (False, "B")
+    assert betty.client.get("/users/me.json").status == 403
+    assert [each["id"] for each in directory.get("/Users").json["Resources"]] == [namesake["id"]]
+
+
+def test_a_suspension_is_done_with_an_identifier_that_is_not_kept(directory, betty, namesake):
+    path, named = f"/Users/{betty.id}", replace("externalId", "x-1")
+    answer = directory.patch(path, named, replace("active", value=False))
+    assert (answer.status, answer.json["active"]) == (200, False)
+    assert "externalId" not in answer.json
+
+
+@pytest.mark.parametrize("operation", [replace("externalId", "x-1"), add("externalId", "x-1")])
+def test_who_would_be_called_as_another_is_not_provisioned(
+    directory, betty, namesake, digest, operation
+):
+    """RA10"""
+    before = digest()
+    path = f"/Users/{betty.id}"
+    assert refusal(directory.patch(path, operation)) == (409, "uniqueness")
+    sent = person("x", userName="betty@example.com", active=False)
+    assert refusal(directory.put(path, sent)) == (409, "uniqueness")
+    assert digest() == before
+
+
 def test_a_directory_gives_nobody_a_role(directory, ada, betty):
     """DS04: neither who is added, nor who is taken over, changed or replaced"""
     administrator = [{"value": "admin", "primary": True}, {"value": roles.ADMIN.id}]

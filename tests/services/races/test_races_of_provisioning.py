@@ -91,6 +91,14 @@ def test_who_is_suspended_is_removed_by_another_provisioner(betty, directory, ra
     }
 
 
+def test_who_is_suspended_is_so_though_another_is_given_their_address_as_a_name(
+    betty, directory, race
+):
+    """AU11, RA10"""
+    naming = adding(directory, "dora", userName="betty@example.com")
+    assert race(suspending(directory, betty.id), naming) == {(200, 201), (200, 409)}
+
+
 def test_who_joins_a_group_is_removed(ada, betty, directory, race):
     """I4"""
     group = directory.grouped("crew")["id"]
