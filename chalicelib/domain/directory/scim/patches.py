@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from chalicelib.domain.directory.scim import filters, words
 from chalicelib.domain.directory.scim.filters import Attributes, Filter, Kind
 from chalicelib.domain.directory.scim.states import PersonState, TeamState, members_in
-from chalicelib.domain.directory.scim.words import Unfit, folded_names, unfit_value
+from chalicelib.domain.directory.scim.words import Unfit, folded_names, unchangeable, unfit_value
 from chalicelib.domain.light import dataclass
 
 MOST_OPERATIONS = 1_000
@@ -35,6 +35,8 @@ _VALUES_OF: dict[str, Attributes] = {
     },
 }
 """The attributes with several values, of which a path may choose some."""
+_DISPLAY = "display"
+"""What each of these values is shown as, which SCIM knows and this service does not keep."""
 
 State = TypeVar("State", PersonState, TeamState)
 
@@ -137,6 +139,8 @@ def _target(path: Any, schema: str) -> Target:
     attributes = _VALUES_OF.get(name)
     if attributes is None:  # an attribute that is not kept, or unknown
         return Target(name, None, part)
+    if part not in ("", _DISPLAY) and f"{name}.{part}" not in attributes:
+        raise Unfit("invalidPath", f"The values of {name!r} have no attribute {part!r}.")
     text = f"{name}[{found['filter']}]"
     return Target(name, filters.parse(text, {name: Kind.GROUP, **attributes}), part)
 
@@ -160,7 +164,7 @@ def _of_chosen_address(before: PersonState, operation: Operation, target: Target
     assert target.chosen is not None  # noqa: S101 - asked before
     address = {"value": before.address, "type": words.WORK, "primary": True}
     is_meant = target.chosen.holds(filters.values_of({"emails": [address]}))
-    if operation.removes and is_meant:
+    if operation.removes and is_meant and target.part != _DISPLAY:
         return before.without_attribute("emails")
     return before
 
@@ -191,6 +195,8 @@ def _of_chosen_members(before: TeamState, operation: Operation, target: Target) 
     assert target.chosen is not None  # noqa: S101 - asked before
     if not operation.removes:
         raise unfit_value("Which users are members is changed by adding and removing them.")
+    if target.part:
+        return _without_part(before, target.part)
     named = filters.exact_values(target.chosen)
     if named is not None:
         return replace(before, members=before.members - named)
@@ -201,6 +207,12 @@ def _of_chosen_members(before: TeamState, operation: Operation, target: Target) 
         if holds(filters.values_of({"members": [{"value": user_id, "type": "User"}]}))
     }
     return replace(before, members=before.members - gone)
+
+
+def _without_part(before: TeamState, part: str) -> TeamState:
+    if part != _DISPLAY:
+        raise unchangeable(f"The {part!r} of a member cannot be removed: every member has it.")
+    return before
 
 
 def _merged(before: State, operation: Operation) -> State:
