@@ -161,6 +161,12 @@ OF_TEAMS = {
         [remove(f'members[value eq "{a}" or (value eq "{d}")]')],
         {b},
     ),
+    "removed by a filter in capitals": ([remove(f'members[value eq "{a.upper()}"]')], {b}),
+    "removed by a search in capitals": (
+        [remove(f'members[value eq "{a.upper()}" and type eq "User"]')],
+        {b},
+    ),
+    "not removed by what is no identifier": ([remove('members[value eq "A"]')], {a, b}),
     "removed by what they are not": ([remove(f'members[not (value eq "{a}")]')], {a}),
     "removed by a kind": ([remove('members[type eq "User"]')], set()),
     "removed by a value": ([{**remove("members"), "value": [{"value": b}]}], {a}),

@@ -11,6 +11,7 @@ from chalicelib.domain.directory.scim import filters, words
 from chalicelib.domain.directory.scim.filters import Attributes, Filter, Kind
 from chalicelib.domain.directory.scim.states import PersonState, TeamState, members_in
 from chalicelib.domain.directory.scim.words import Unfit, folded_names, unchangeable, unfit_value
+from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.light import dataclass
 
 MOST_OPERATIONS = 1_000
@@ -29,7 +30,7 @@ _VALUES_OF: dict[str, Attributes] = {
         "emails.primary": Kind.BOOLEAN,
     },
     "members": {
-        "members.value": Kind.EXACT,
+        "members.value": Kind.TEXT,  # an identifier is the same in capitals
         "members.type": Kind.TEXT,
         "members.$ref": Kind.EXACT,
     },
@@ -199,7 +200,7 @@ def _of_chosen_members(before: TeamState, operation: Operation, target: Target) 
         return _without_part(before, target.part)
     named = filters.exact_values(target.chosen)
     if named is not None:
-        return replace(before, members=before.members - named)
+        return replace(before, members=before.members - {find_uuid(each) for each in named})
     holds = target.chosen.holds
     gone = {
         user_id
