@@ -49,6 +49,15 @@ CHANGES = {
     "an external id": ([add("externalId", "y")], {"external_id": "y"}),
     "no external id": ([remove("externalId")], {"external_id": None}),
     "an empty external id": ([replace("externalId", "")], {"external_id": None}),
+    "null for an external id": ([replace("externalId", None)], {"external_id": None}),
+    "null for an external id, beside a suspension": (
+        [replace(None, {"externalId": None, "active": False, "emails": None, "title": None})],
+        {"external_id": None, "active": False},
+    ),
+    "nothing added": (
+        [add("externalId", None), add(None, {"userName": None, "active": None, "name": None})],
+        {},
+    ),
     "the address as it is": ([replace(WORK, "ADA@example.com")], {}),
     "another address beside a suspension": (
         [replace(WORK, "ida@example.com"), replace("active", False)],
@@ -102,6 +111,9 @@ REFUSED = {
     "a number": (replace("name.givenName", 7), "invalidValue"),
     "no truth": (replace("active", "perhaps"), "invalidValue"),
     "no truth by a number": (replace("active", 2), "invalidValue"),
+    "null for a name": (replace("userName", None), "invalidValue"),
+    "null for a state": (replace(None, {"active": None}), "invalidValue"),
+    "null for an object": (add(None, None), "invalidValue"),
     "names that are no object": (replace("name", "Ada"), "invalidValue"),
     "an object that is none": (replace(None, "x"), "invalidValue"),
     "another address": (
@@ -156,6 +168,9 @@ OF_TEAMS = {
     "added without a path": ([add(None, {"members": [{"value": c}]})], {a, b, c}),
     "replaced": ([replace("members", [{"value": c}])], {c}),
     "replaced without a path": ([replace(None, {"members": [{"value": c}], "id": "x"})], {c}),
+    "replaced by null": ([replace("members", None)], set()),
+    "replaced by null without a path": ([replace(None, {"members": None})], set()),
+    "added with null": ([add("members", None), add(None, {"members": None})], {a, b}),
     "removed by a filter": ([remove(f'members[value eq "{a}"]')], {b}),
     "removed by several of a filter": (
         [remove(f'members[value eq "{a}" or (value eq "{d}")]')],
@@ -221,6 +236,13 @@ def test_members_are_removed_one_by_one_as_often_as_one_likes_and_searched_ten_t
     with pytest.raises(Unfit) as refused:
         patched(*[searched] * 11, before=TEAM)
     assert refused.value.kind == "tooMany"
+
+
+def test_a_group_has_no_external_id_by_null():
+    """As a whole group that is sent with null."""
+    assert patched(replace("externalId", None), before=TEAM).external_id is None
+    assert patched(replace(None, {"externalId": None}), before=TEAM).external_id is None
+    assert patched(add("externalId", None), before=TEAM) == TEAM
 
 
 def test_a_group_is_renamed():

@@ -97,7 +97,7 @@ def person(before: PersonState, sent: Any) -> PersonState:
     """A person after the operations of a request."""
     made = before
     for operation in operations(sent, words.USER):
-        made = _of_person(made, operation)
+        made = _after(made, operation)
     return made.require_whole()
 
 
@@ -105,8 +105,19 @@ def team(before: TeamState, sent: Any) -> TeamState:
     """A group after the operations of a request."""
     made = before
     for operation in operations(sent, words.GROUP):
-        made = _of_team(made, operation)
+        made = _after(made, operation)
     return made.require_whole()
+
+
+def _after(before: State, operation: Operation) -> State:
+    """A resource after one operation. Who adds null adds nothing: it is none (RFC 7643, 2.5)."""
+    if operation.target is None:
+        return _merged(before, operation)
+    if operation.adds and operation.value is None:
+        return before
+    if isinstance(before, PersonState):
+        return _of_person(before, operation, operation.target)
+    return _of_team(before, operation, operation.target)
 
 
 def _operation(entry: Any, schema: str) -> Operation:
@@ -146,10 +157,7 @@ def _target(path: Any, schema: str) -> Target:
     return Target(name, filters.parse(text, {name: Kind.GROUP, **attributes}), part)
 
 
-def _of_person(before: PersonState, operation: Operation) -> PersonState:
-    target = operation.target
-    if target is None:
-        return _merged(before, operation)
+def _of_person(before: PersonState, operation: Operation, target: Target) -> PersonState:
     if target.chosen is not None:
         return _of_chosen_address(before, operation, target)
     if operation.removes:
@@ -170,10 +178,7 @@ def _of_chosen_address(before: PersonState, operation: Operation, target: Target
     return before
 
 
-def _of_team(before: TeamState, operation: Operation) -> TeamState:
-    target = operation.target
-    if target is None:
-        return _merged(before, operation)
+def _of_team(before: TeamState, operation: Operation, target: Target) -> TeamState:
     if target.path == "members":
         return _of_members(before, operation, target)
     if operation.removes:
@@ -186,7 +191,7 @@ def _of_members(before: TeamState, operation: Operation, target: Target) -> Team
         return _of_chosen_members(before, operation, target)
     if operation.removes and operation.value in (None, "", []):
         return replace(before, members=frozenset())
-    named = members_in(operation.value)
+    named = members_in([] if operation.value is None else operation.value)
     if operation.removes:  # as some provisioners name whom they remove
         return replace(before, members=before.members - named)
     return replace(before, members=before.members | named if operation.adds else named)
@@ -224,14 +229,8 @@ def _merged(before: State, operation: Operation) -> State:
     for name, value in folded_names(operation.value).items():
         schema = words.USER if isinstance(before, PersonState) else words.GROUP
         target = _target(name, schema)
-        made = _each(made, Operation(operation.kind, target, value))
+        made = _after(made, Operation(operation.kind, target, value))
     return made
-
-
-def _each(before: State, operation: Operation) -> State:
-    if isinstance(before, PersonState):
-        return _of_person(before, operation)
-    return _of_team(before, operation)
 
 
 def _listed(value: Any) -> list[Any]:

@@ -221,7 +221,7 @@ def _short(path: str, value: Any) -> str:
 
 
 def _external_id(path: str, value: Any) -> str | None:
-    return None if value == "" else _short(path, value)
+    return None if value in (None, "") else _short(path, value)
 
 
 _OF_PEOPLE = {
