@@ -69,8 +69,8 @@ class Found:
 
     @property
     def version(self) -> str:
-        state = self.state
-        return version_of(self.group.id, state.name, state.external_id, sorted(state.members))
+        state, shown = self.state, sorted(self.state.members - self.late)
+        return version_of(self.group.id, state.name, state.external_id, shown)
 
     @property
     def provisioned(self) -> ProvisionedGroup:

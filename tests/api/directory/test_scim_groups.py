@@ -221,6 +221,21 @@ def test_who_has_yet_to_set_up_waits_and_joins_with_the_next_change(directory, a
     assert inside(ada, made["id"]) == {ada.id: True, dora["id"]: False, betty.id: False}
 
 
+def test_a_group_is_of_another_version_when_who_waited_is_not_shown_any_more(directory):
+    """A directory that asks by the version that it has sees that they are missing."""
+    dora = directory.made("dora")
+    made = directory.grouped("crew", dora["id"])
+    path, version = f"/Groups/{made['id']}", made["meta"]["version"]
+    assert directory.get(path, headers={"if-none-match": version}).status == 304
+    people.change(dora["id"], active=True)
+    seen = directory.get(path, headers={"if-none-match": version})
+    assert seen.status == 200
+    assert "members" not in seen.json
+    assert seen.headers["etag"] == seen.json["meta"]["version"] != version
+    current = {"if-match": seen.headers["etag"]}
+    assert directory.patch(path, replace("displayName", "team"), headers=current).status == 200
+
+
 def test_who_has_set_up_joins_when_the_directory_names_them_again(directory, ada):
     """A directory that compares sees that they are missing, and sends them once more."""
     dora = directory.made("dora")
