@@ -62,15 +62,13 @@ class Compared:
 
     def holds(self, values: Values) -> bool:
         found = values.get(self.path, ())
+        if self.value is None:
+            return bool(found) == (self.operator == "ne")
         if self.operator == "ne":
             return not any(self._compares("eq", each) for each in found)
-        if self.value is None:
-            return self.operator == "eq" and not found
         return any(self._compares(self.operator, each) for each in found)
 
     def _compares(self, operator: str, value: Any) -> bool:
-        if self.value is None:
-            return value is None
         compare = _TESTS.get(operator) or _ORDERS[operator]
         return compare(_as(self.kind, value), _as(self.kind, self.value))
 
