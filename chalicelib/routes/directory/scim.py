@@ -221,9 +221,9 @@ def _users(provisioner: Provisioner, search: Search) -> Reply:
 
 
 def _groups(provisioner: Provisioner, search: Search) -> Reply:
-    """The members of a page alone are read, unless the filter asks for members."""
+    """The members of a page alone are read, unless the filter asks for what speaks of them."""
     setting_id = provisioner.setting_id
-    asks_members = search.filter is not None and "members" in str(search.filter)
+    asks_members = any(each in str(search.filter) for each in ("members", "meta.version"))
     found = scim_groups.everything(with_members=asks_members)
     shown = {each.group.id: views.team(each, setting_id) for each in found}
     matching = views.matching(shown.values(), search.filter)

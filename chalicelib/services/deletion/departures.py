@@ -58,6 +58,8 @@ class Departure:
     """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
+    left: Collection[GroupId] = ()
+    """Those of them that lose a member."""
     owners: Mapping[ItemId, frozenset[str]] = field(default_factory=dict)
     """Who is made an owner, by item."""
 
@@ -118,8 +120,9 @@ class Departure:
                 if item.id in expired:
                     actions = expiring.expire(item, item.permissions.values())
                     tx.then_update(item, *actions, type(item).version.add(1))
-        for group in self.groups.values():
-            tx.then_update(group, Group.version.add(1))
+        for group_id, group in self.groups.items():
+            is_left = group_id in self.left
+            tx.then_update(group, *(group.without_member() if is_left else [Group.version.add(1)]))
         return deleted
 
     def _write(

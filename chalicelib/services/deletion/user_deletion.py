@@ -211,7 +211,7 @@ def _read(user: User, gone: Collection[str] = ()) -> _UserDeletion:
     others = (expiry.KEY, notices.SWITCHES)
     departure, found = departures.read({user_id, *lonely, *gone}, held, *others)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
-    departure = replace(departure, groups={**departure.groups, **staying})
+    departure = replace(departure, groups={**departure.groups, **staying}, left=staying.keys())
     rows = [key for keys in alone for key in keys]
     return _UserDeletion(user, groups, members, held, rows, departure, found)
 

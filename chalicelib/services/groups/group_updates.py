@@ -96,6 +96,8 @@ def apply(
     changed = _renamed(actor, group, change)
     is_named = (changed.name, changed.modified_by) != (group.name, group.modified_by)
     if is_named or changed.provisioned != group.provisioned or members != stored.members:
+        if changed.scim_created:
+            changed.scim_modified = clock.now()
         _write(actor, stored, changed, members, given, besides)
         groups.tell(actor, group)
     else:

@@ -34,6 +34,7 @@ class GroupRow(VersionedRow):
     modified_by: Text
     external_id: NotRequired[Text]
     scim_created: NotRequired[Text]
+    scim_modified: NotRequired[Text]
     keeper: NotRequired[Text]
     waiting: NotRequired[Texts]
 
@@ -53,6 +54,8 @@ class Group(Versioned, Typed[GroupRow]):
     """The identifier by which a directory knows the group that it provisions by SCIM."""
     scim_created = TimestampAttribute(null=True)
     """Since when it provisions the group; it sees no others."""
+    scim_modified = ModifiedAttribute(null=True)
+    """When what it sees was changed last: with the members, of which `modified` does not tell."""
     keeper = UnicodeAttribute(null=True)
     """Who manages the group because a directory made it in their name: it does not see them."""
     waiting = UnicodeSetAttribute(null=True)
@@ -76,6 +79,12 @@ class Group(Versioned, Typed[GroupRow]):
         self.external_id = provisioned.external_id
         self.keeper = provisioned.keeper
         self.waiting = {*provisioned.waiting} or None
+
+    def without_member(self) -> list[Action]:
+        """The actions by which it tells that a member has gone."""
+        cls = type(self)
+        seen = [cls.scim_modified.set(clock.now())] if self.scim_created else []
+        return [*seen, cls.version.add(1)]
 
     def deletion(self, user_id: str) -> list[Action]:
         """The actions by which it ends; its name stays, and may be taken by another group."""

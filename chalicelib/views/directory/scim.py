@@ -38,12 +38,13 @@ def person(found: scim_users.Found, setting_id: str) -> Json:
 def team(found: scim_groups.Found, setting_id: str) -> Json:
     group, state = found.group, found.state
     created = group.scim_created or group.created
+    modified = max(group.modified, group.scim_modified or group.modified)
     members = [_member(user_id, setting_id) for user_id in sorted(state.members - found.late)]
     return {
         "schemas": [words.GROUP],
         "id": group.id,
         **_external(state.external_id),
-        "meta": _meta("Group", location(setting_id, "Groups", group.id), created, group.modified)
+        "meta": _meta("Group", location(setting_id, "Groups", group.id), created, modified)
         | ({"version": found.version} if found.is_whole else {}),
         "displayName": state.name,
         **({"members": members} if members else {}),

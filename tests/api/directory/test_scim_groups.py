@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
+
 import pytest
 
 from chalicelib.domain import clock
@@ -182,6 +185,76 @@ def test_a_version_is_a_condition(directory, betty):
     assert directory.patch(path, remove("members"), headers=stale).status == 412
     assert directory.put(path, team("x"), headers=stale).status == 412
     assert directory.delete(path, headers=stale).status == 412
+
+
+def test_groups_are_found_by_their_version(directory, betty):
+    """It speaks of the members, who are read for it."""
+    made = directory.grouped("crew", betty.id)
+    other = directory.grouped("team")
+    for text, found in (
+        ("meta.version pr", {made["id"], other["id"]}),
+        (f"META.VERSION eq {json.dumps(made['meta']['version'])}", {made["id"]}),
+    ):
+        search = {"schemas": [words.SEARCH], "filter": text, "excludedAttributes": ["members"]}
+        listed = directory.post("/Groups/.search", search).json
+        assert {each["id"] for each in listed["Resources"]} == found
+
+
+def _joins(directory, path, ada, who):
+    return directory.patch(path, add("members", [{"value": who.id}]))
+
+
+def _leaves(directory, path, ada, who):
+    return directory.patch(path, remove("members"))
+
+
+def _is_known_otherwise(directory, path, ada, who):
+    return directory.patch(path, replace("externalId", "x-2"))
+
+
+def _is_taken_out_by_a_manager(directory, path, ada, who):
+    path = f"/groups/{path.rsplit('/', 1)[1]}.json"
+    members = ada.client.get(f"{path}?contain[groups_users]=1").body["groups_users"]
+    [own] = [each["id"] for each in members if each["user_id"] != ada.id]
+    return ada.client.put(path, {"groups_users": [{"id": own, "delete": True}]})
+
+
+def _is_deleted(directory, path, ada, who):
+    [member] = directory.get(path).json["members"]
+    return ada.client.delete(f"/users/{member['value']}.json")
+
+
+@pytest.mark.parametrize(
+    "change", [_joins, _leaves, _is_known_otherwise, _is_taken_out_by_a_manager, _is_deleted]
+)
+def test_a_directory_is_told_when_what_it_sees_was_changed_last(
+    directory, ada, betty, carol, time, change
+):
+    """People are shown when the group itself was."""
+    made = directory.grouped("crew", betty.id)
+    path, own = f"/Groups/{made['id']}", f"/groups/{made['id']}.json"
+    modified = ada.client.get(own).body["modified"]
+    time.pass_by(seconds=10)
+    assert change(directory, path, ada, carol).status in (200, 204)
+    time.pass_by(seconds=10)
+    meta = directory.get(path).json["meta"]
+    assert _since(meta, made["meta"]["created"]) == 10
+    [listed] = directory.get("/Groups?excludedAttributes=members").json["Resources"]
+    assert listed["meta"]["lastModified"] == meta["lastModified"]
+    assert ada.client.get(own).body["modified"] == modified
+
+
+def _since(meta, moment):
+    last, first = (datetime.fromisoformat(each) for each in (meta["lastModified"], moment))
+    return (last - first).total_seconds()
+
+
+def test_a_group_that_nobody_of_goes_is_not_changed(directory, ada, betty, carol, time):
+    made = directory.grouped("crew", betty.id)
+    make.resource(ada, {carol: READ, as_team(made, ada, betty): READ})
+    time.pass_by(seconds=10)
+    assert ada.client.delete(f"/users/{carol.id}.json").status == 200
+    assert directory.get(f"/Groups/{made['id']}").json == made
 
 
 def test_a_group_is_deleted(directory, ada, betty):
