@@ -28,7 +28,7 @@ from chalicelib.domain.light import dataclass
 from chalicelib.services.deletion import user_deletion
 from chalicelib.services.deletion.departures import Obstacles
 from chalicelib.services.directory.provisioners import Provisioner
-from chalicelib.services.users.people import invitations, scim_names, user_edits, users
+from chalicelib.services.users.people import scim_names, user_edits, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.changes.transaction import Besides, Transaction
@@ -251,14 +251,7 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: Perso
         if user.is_admin:
             raise _NO_ADMINISTRATORS
         change["disabled"] = None if named.active else clock.now()
-    besides = _besides(provisioner, before)
-    is_let_in = named.active and not was.active and not user.active
-
-    def with_invitation(tx: Transaction, subject: str) -> None:
-        besides(tx, subject)
-        invitations.setup_link(user, invitations.WELCOME).add_to(tx)
-
-    user_edits.apply(actor, user, change, besides=with_invitation if is_let_in else besides)
+    user_edits.apply(actor, user, change, besides=_besides(provisioner, before))
     return seen(user)
 
 

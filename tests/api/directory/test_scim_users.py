@@ -74,6 +74,17 @@ def test_who_is_added_suspended_is_invited_when_they_are_let_in(directory, ada, 
     assert ada.client.get(f"/users/{made['id']}.json").body["disabled"] is None
 
 
+def test_who_is_added_suspended_is_invited_when_an_administrator_lets_them_in(
+    directory, ada, store
+):
+    made = directory.made("dora", active=False)
+    shown = ada.client.put(f"/users/{made['id']}.json", {"disabled": None}).body
+    assert (shown["active"], shown["disabled"]) == (False, None)
+    assert mailed(store, "dora@example.com") == ["invitation"]
+    ada.client.put(f"/users/{made['id']}.json", {"disabled": None})
+    assert mailed(store, "dora@example.com") == ["invitation"]
+
+
 def test_who_is_added_without_a_word_of_it_is_not_suspended(directory):
     sent = person("dora")
     del sent["active"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.users import roles
 from chalicelib.services.sign_in import logins
@@ -459,6 +460,37 @@ def test_a_suspension_that_has_begun_by_itself_ends_sessions_when_it_is_lifted(
     ada.client.put(path(betty), {"disabled": None})
 
     assert betty.client.get("/users/me.json").status == 403
+
+
+def test_only_who_has_yet_to_set_up_and_was_suspended_is_sent_a_link_when_let_in(
+    store, ada, betty, time: Time
+):
+    dave = people.waiting("dave")
+    ada.client.put(path(betty), SUSPENSION)
+    for edit in (NAME, {"disabled": "2026-11-21 12:02:00"}, {"disabled": None}, SUSPENSION):
+        ada.client.put(path(dave), edit)
+    ada.client.put(path(betty), {"disabled": None})
+    assert invitations(store) == []
+
+    ada.client.put(path(dave), {"disabled": "2031-01-01 00:00:00"})
+
+    [mail] = invitations(store)
+    assert mail.recipient == dave.username
+    token = people.token_of(mail)
+    assert Client().get(f"/setup/start/{dave.id}/{token}.json").status == 200
+
+
+def test_who_sets_up_while_they_are_let_in_is_sent_no_link(store, ada):
+    dave = people.waiting("dave")
+    people.change(dave.id, disabled=clock.now())
+    with Meanwhile(lambda: people.change(dave.id, active=True)):
+        assert ada.client.put(path(dave), {"disabled": None}).status == 200
+
+    assert (stored(dave.id).disabled, invitations(store)) == (None, [])
+
+
+def invitations(store):
+    return [mail for mail in people.mails(store) if mail.template == "invitation"]
 
 
 def test_a_demotion_counts_on_the_next_request(ada):

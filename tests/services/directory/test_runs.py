@@ -186,6 +186,16 @@ def test_people_who_are_gone_are_suspended_where_that_is_wanted_and_come_back(ad
     assert people.stored(betty.id).disabled is None
 
 
+def test_who_comes_back_before_their_setup_is_sent_another_link(ada, store):
+    run(ada, DAVE, EDITH, suspends_users=True)
+    run(ada, EDITH, suspends_users=True)
+    run(ada, person("dave", created=LATER), EDITH, suspends_users=True)
+
+    sent = [mail.template for mail in people.mails(store) if mail.recipient == "dave@example.com"]
+    assert user_named("dave").disabled is None
+    assert sent == ["invitation"] * 2
+
+
 def test_who_leaves_before_a_suspension_begins_is_suspended_at_once(ada, betty, time):
     run(ada, person("betty"), DAVE, suspends_users=True)
     suspend_in_2099(ada, betty)

@@ -20,6 +20,7 @@ from chalicelib.services.access import expiry
 from chalicelib.services.users.people import (
     administrators,
     avatars,
+    invitations,
     people,
     scim_names,
     user_notices,
@@ -77,7 +78,8 @@ def apply(
     Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator
     always remains. What a user has seen expires with their suspension, of which `settings` say
-    whether it does. Where nothing differs nothing is written, nothing `besides` either.
+    whether it does; who is let in and has yet to set up is sent a link. Where nothing differs
+    nothing is written, nothing `besides` either.
     """
     differing = _differing(user, change)
     if differing:
@@ -164,7 +166,15 @@ def _write(
             suspension.write(tx, actor.id)
         if changes.get("disabled") is not None and not was_suspended:
             user_notices.tell_of_suspension(tx, actor, user, had_powers=had_powers)
+        if was_suspended and not user.is_suspended(now):
+            _let_in(tx, user)
         besides(tx, user.id)
+
+
+def _let_in(tx: Transaction, user: User) -> None:
+    """Invite who has yet to set up: who is added suspended has got no link, or an old one."""
+    if not user.active:
+        invitations.setup_link(user, invitations.WELCOME).add_to(tx)
 
 
 def _is_suspended_by(changes: UserChange, user: User, now: datetime) -> bool:
