@@ -18,7 +18,7 @@ from typing import Any, TypeVar, overload
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.errors import Stale, Unavailable
 from chalicelib.storage import pace
 from chalicelib.storage.base import Key, RawRow, Table, in_chunks
 from chalicelib.storage.connection import Json, connection
@@ -71,9 +71,19 @@ def query(
     *,
     index: str | None = None,
     range_condition: Condition | None = None,
+    rows_move: bool = False,
 ) -> list[RawRow]:
-    """Read all rows of a hash key, in the order of their range keys."""
-    rows = list(_pages("Query", _query_parameters(table, hash_key, index, range_condition)))
+    """Read all rows of a hash key, in the order of their range keys.
+
+    Each page is of its own moment. Where rows may move from one to another, several pages are
+    read again, and raise `Stale` if they are not the same.
+    """
+    parameters = _query_parameters(table, hash_key, index, range_condition)
+    rows = list(_pages("Query", parameters))
+    if rows_move and "ExclusiveStartKey" in parameters:
+        del parameters["ExclusiveStartKey"]
+        if rows != list(_pages("Query", parameters)):
+            raise Stale
     return rows if index is not None else as_written(table.forms, rows)
 
 

@@ -28,6 +28,8 @@ FORMER_GROUP = "former group"
 
 SCIM_NAME = "scim-name"
 """What a directory calls the people whom it provisions, folded."""
+_CHANGED = frozenset({GROUP, SCIM_NAME})
+"""Names that change: then a claim goes and another one comes, in another place of the list."""
 
 
 class Claim(Dependent):
@@ -72,4 +74,5 @@ class Claim(Dependent):
     @classmethod
     def of_kind(cls, kind: str) -> list[Claim]:
         """Return all claims of a kind, ordered by value."""
-        return [cls.from_raw(row) for row in reading.query(cls, kind)]
+        rows = reading.query(cls, kind, rows_move=kind in _CHANGED)
+        return [cls.from_raw(row) for row in rows]

@@ -72,17 +72,19 @@ def set_of(
     *,
     index: str | None = None,
     range_condition: Condition | None = None,
+    rows_move: bool = False,
 ) -> list[RawRow]:
     """The rows of a hash key as they count; of an index, those that fulfil an equality."""
+    query = partial(fetching.query, table, hash_key, rows_move=rows_move)
 
     def whole() -> RowsByKey:
-        return dict(fetching.by_key(table, fetching.query(table, hash_key)))
+        return dict(fetching.by_key(table, query()))
 
     if issubclass(table, Versioned) and index is None:
-        return list(settled(table, fetching.query(table, hash_key)))
+        return list(settled(table, query()))
     known = decisions.met()
     if not issubclass(table, Dependent) or not known:
-        return fetching.query(table, hash_key, index=index, range_condition=range_condition)
+        return query(index=index, range_condition=range_condition)
     counted = _overlaid(
         whole(), known, lambda each: parts.lines_of_set(each, table, hash_key), whole
     )

@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.tables.claims import GROUP
+from tests.support.faults.hooks import SmallPages
+from tests.support.faults.meanwhile import BetweenPages
 from tests.support.races.at_once import Ask, all_orders
 from tests.support.wire.asks import (
     changing,
@@ -415,6 +418,22 @@ def test_who_names_a_group_again_is_shown_it_as_it_was_at_one_moment(ada, team, 
         named = naming.get()
         assert named.status in (200, 404), order.order
         assert named.status == 404 or len(named.body["groups_users"]) == 1, order.order
+
+
+@pytest.mark.parametrize(("before", "after"), [("mmm", "aaa"), ("aaa", "zzz")])
+def test_a_list_of_several_pages_has_each_group_once(ada, betty, before, after):
+    """FT08, where a name that is changed moves a group from one page to another."""
+    team, other = make.group(betty, name=before), make.group(betty, name="ggg")
+    searched = "/share/search-aros.json?contain[groups_users]=0"
+
+    for address in ("/groups.json", searched):
+        assert groups.update(ada, team, name=before).status == 200
+        renamed = BetweenPages(lambda: groups.update(ada, team, name=after), of=GROUP)
+        with SmallPages(1), renamed:
+            found = betty.client.get(address)
+        listed = sorted(each["id"] for each in found.body if "username" not in each)
+        assert renamed.happened
+        assert (found.status, listed) == (200, sorted([team.id, other.id])), address
 
 
 def test_a_share_of_nothing_by_who_was_at_no_moment_an_owner(ada, betty, race):

@@ -35,6 +35,23 @@ class Meanwhile(Around):
         return send()
 
 
+class BetweenPages(Around):
+    """Makes a change when a set of rows is read on after its first page."""
+
+    def __init__(self, change: Callable[[], object], *, of: str) -> None:
+        self.change = change
+        self.hash_key = {"S": of}
+        self.happened = False
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        is_next = operation == "Query" and "ExclusiveStartKey" in parameters
+        if is_next and not self.happened:
+            self.happened = self.hash_key in parameters["ExpressionAttributeValues"].values()
+            if self.happened:
+                Context().run(self.change)
+        return send()
+
+
 class Torn(Around):
     """Makes a change while a batch is read: of one table its rows are from before, else from after.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import islice
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
@@ -56,8 +57,8 @@ def search(
 def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
     """The first groups by name; claims hold names folded."""
     wanted = folded(text or "")
-    ids = [claim.subject for claim in claims if wanted in claim.value][:MOST]
-    keys = [Group.by_id(group_id) for group_id in ids]
+    ids = dict.fromkeys(claim.subject for claim in claims if wanted in claim.value)
+    keys = [Group.by_id(group_id) for group_id in islice(ids, MOST)]
     rows = reading.read(keys)
     found = [row for key in keys if (row := Group.among(rows, key)) is not None]
     return [row for row in found if not row["deleted"]["BOOL"]]
