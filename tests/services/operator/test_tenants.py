@@ -48,6 +48,19 @@ def test_the_first_administrator_sets_up_and_invites(store):
     assert ada.post("/users.json", people.invitation()).status == 200
 
 
+def test_the_first_setup_is_in_the_log_of_the_service_once(store):
+    user, token = found().rpartition("/setup/start/")[2].split("/")
+    body = {
+        "authentication_token": {"token": token},
+        "gpgkey": {"armored_key": KEYS["ada"].public},
+    }
+    answer = Client().post(f"/setup/complete/{user}.json", body)
+    ada = Client(make.access_token(people.stored(user)))
+    told = [each["id"] for each in ada.get("/actionlog/logs.json").body]
+    assert told.count(answer.header["id"]) == 1
+    assert len(set(told)) == len(told)
+
+
 def test_the_link_is_also_in_the_mail(store):
     link = found()
 

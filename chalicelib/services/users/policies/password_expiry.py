@@ -69,12 +69,15 @@ def delete(actor: Actor, setting_id: str) -> None:
 
 
 def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
-    """Turn the feature on for a new installation, in the name of its first user."""
+    """Turn the feature on for a new installation, in the name of its first user, whose setup it
+    goes with.
+    """
     now = clock.now()
     made = {"id": new_id(), "created": timestamp_text(now), "created_by": user_id}
     value = {**made, "says": asdict(_FIRST)}
     tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=now, modified_by=user_id))
-    tx.create(ActionLog.of(made["id"], "PasswordExpiry.updated", user_id, caller))
+    log = ("PasswordExpiry.updated", user_id, caller)
+    tx.create(ActionLog.of(made["id"], *log, is_first=False))
 
 
 def _document(rows: Rows) -> Document:
