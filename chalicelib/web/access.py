@@ -15,7 +15,7 @@ from chalicelib.services.directory.provisioners import Provisioner
 from chalicelib.services.sign_in import sessions
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.settings import settings
-from chalicelib.web.request import Request
+from chalicelib.web.request import CSRF_MEMBER, Request
 from chalicelib.web.route import Route
 
 SESSION_COOKIE = "passbolt_session"
@@ -157,6 +157,6 @@ def _lifetime(expires: int) -> str:
 def _sent(request: Request) -> Iterator[str]:
     """The token beside the cookie, in a header or in the body: a form is sent with a stale one."""
     yield request.headers.get("x-csrf-token", "")
-    token = request.body.get("_csrfToken") if isinstance(request.body, dict) else None
+    token = request.body.get(CSRF_MEMBER) if isinstance(request.body, dict) else None
     if isinstance(token, str):
         yield token

@@ -236,7 +236,7 @@ class _Exchange:
 
     def _draft(self, body: type[Any]) -> Draft[Any]:
         """The body as sent; what is no object is refused where it would pass for no members."""
-        draft: Draft[Any] = Draft(body, self.request.body)
+        draft: Draft[Any] = Draft(body, self.request.data)
         is_empty = draft.payload in _WITHOUT_MEMBERS
         if self.route.needs_object and not draft.is_object and not is_empty:
             raise Invalid("Bad Request")
@@ -274,7 +274,7 @@ class _Exchange:
     def _creation(self, key: str) -> Creation:
         """The request as its sender names it. A guest is known by their network address."""
         sender = self.actor.id if self.actor else self.caller.source
-        sent = None if self.route.body is None else self.request.body
+        sent = None if self.route.body is None else self.request.data
         content = json.dumps([self._from_path(), sent], sort_keys=True, default=Upload.told)
         digest = sha256(content.encode()).hexdigest()
         return Creation.named(sender, self.route.action, key, digest)

@@ -18,6 +18,8 @@ LARGEST_BODY = 5_000_000
 LARGEST_FORM = LARGEST_UPLOAD + 500_000
 """The same of a form with a file, which the platform cuts at 4.5 MB, as it makes base64 of it."""
 SUFFIX = ".json"
+CSRF_MEMBER = "_csrfToken"
+"""What a body may have beside what is sent."""
 LONGEST_IDEMPOTENCY_KEY = 255
 LONGEST_AGENT = 300
 _JOINED = {"cookie": "; ", "accept": ", "}
@@ -75,6 +77,13 @@ class Request:
         if self.method != "POST" and payload.is_multipart(kind):
             return None  # forms with parts are for POST alone
         return payload.read(self._raw_body(), kind)
+
+    @cached_property
+    def data(self) -> Any:
+        """The body without the CSRF token, which may stand in it and says nothing."""
+        if not isinstance(self.body, dict) or CSRF_MEMBER not in self.body:
+            return self.body
+        return {name: value for name, value in self.body.items() if name != CSRF_MEMBER}
 
     @property
     def is_json_wanted(self) -> bool:

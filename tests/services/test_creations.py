@@ -95,6 +95,20 @@ def test_a_key_stands_for_one_content(store: Storage, tenant: Tenant, request_: 
     assert digest(store) == before
 
 
+@pytest.mark.parametrize("renewed", ["x", None])
+def test_the_csrf_token_is_no_content(tenant: Tenant, renewed: str | None) -> None:
+    """A page that was loaded anew sends another one with the same form."""
+    headers = {"idempotency-key": "8f1a"}
+    path = f"/comments/resource/{make.resource(tenant.ada)}.json"
+    tokens = ({"_csrfToken": "a"}, {} if renewed is None else {"_csrfToken": renewed})
+    first, again = (
+        tenant.ada.client.post(path, {"content": "hello", **each}, headers=headers)
+        for each in tokens
+    )
+    assert (first.status, again.status) == (200, 200)
+    assert again.body["id"] == first.body["id"]
+
+
 @EACH
 @pytest.mark.parametrize("key", ["", "x" * 256])
 def test_a_key_has_a_length(store: Storage, tenant: Tenant, name: str, key: str) -> None:

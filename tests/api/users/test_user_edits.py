@@ -128,7 +128,7 @@ def test_the_own_identifier_may_be_in_capitals(betty):
     assert betty.client.put(f"/users/{betty.id.upper()}.json", NAME).status == 200
 
 
-@pytest.mark.parametrize("payload", [None, {}, [], "x", 5, [NAME]])
+@pytest.mark.parametrize("payload", [None, {}, [], "x", 5, [NAME], {"_csrfToken": "x"}])
 def test_3_an_edit_says_something(ada, betty, payload):
     """NP06"""
     for who in (ada, betty):
