@@ -75,6 +75,19 @@ def test_a_mail_says_something_of_whatever_is_not_known(template, locale):
     assert "None" not in mail.subject + mail.text + mail.html
 
 
+@pytest.mark.parametrize("locale", mails.languages())
+@pytest.mark.parametrize("manages", ["", "yes"])
+@pytest.mark.parametrize("template", ["group-added", "group-role-changed", "recovery-aborted"])
+def test_a_mail_tells_who_did_it_themselves_that_they_did(template, manages, locale):
+    said = {**given_to(template), "actor": "Zora Zenith", "manages": manages}
+    own = mails.render(template, {**said, "by_reader": True}, locale)
+    others = mails.render(template, {**said, "by_reader": False}, locale)
+
+    assert "Zora" not in own.subject + own.text
+    assert "Zora" in others.subject
+    assert "Zora" in others.text
+
+
 @pytest.mark.parametrize("template", mails.TEMPLATES)
 @settings(max_examples=10)
 @given(data=st.data())
