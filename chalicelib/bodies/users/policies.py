@@ -11,6 +11,7 @@ from chalicelib.bodies.rules import (
     boolean,
     in_list,
     max_length,
+    not_empty,
     not_null,
     required,
     utf8_extended,
@@ -87,10 +88,10 @@ class PasswordPoliciesBody:
     default_generator: Annotated[str, required, not_null, in_list("password", "passphrase")]
     external_dictionary_check: Switch
     password_generator_settings: Annotated[
-        PasswordGeneratorBody, required, not_null, with_members, _some_mask
+        PasswordGeneratorBody, required, not_empty, with_members, _some_mask
     ]
     passphrase_generator_settings: Annotated[
-        PassphraseGeneratorBody, required, not_null, with_members
+        PassphraseGeneratorBody, required, not_empty, with_members
     ]
 
 
