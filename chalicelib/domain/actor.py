@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from datetime import datetime
 from enum import Enum
 
+from chalicelib.domain import clock
 from chalicelib.domain.ids import GpgkeyId, GroupId, RoleId, UserId, new_id
 from chalicelib.domain.light import dataclass
 
@@ -51,6 +53,8 @@ class Caller:
     """Method and path as they were sent, without what stands for a session in them."""
     agent: str = ""
     """What the request says it was sent by, as browsers name themselves."""
+    at: datetime = field(default_factory=clock.now)
+    """When the request came in. It stays so where the request is decided again."""
 
 
 @dataclass(frozen=True, slots=True)

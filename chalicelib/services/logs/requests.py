@@ -110,7 +110,7 @@ def _of_row(row: Mapping[str, Mapping[str, str]]) -> Request:
 
 
 def _of_reading(read: Reading) -> Request:
-    created = timestamp_text(read.created)
+    created = timestamp_text(read.moment)
     time_id = f"{created}#{read.request_id}"
     return Request(time_id, read.user_id, read.endpoint or "", read.context or "", created)
 

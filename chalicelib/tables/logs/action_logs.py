@@ -136,13 +136,13 @@ class ActionLog(Table):
         """The line in the log of a resource that the user has read their secret of it."""
         line = cls(
             resource_id,
-            f"{timestamp_text(read.created)}#{read.request_id}#{GIVEN}",
+            f"{timestamp_text(read.moment)}#{read.request_id}#{GIVEN}",
             action=GIVEN,
             actor=read.user_id,
-            created=read.created,
+            created=read.moment,
             endpoint=read.endpoint if is_first else None,
             context=read.context if is_first else None,
-            month=month_of(read.created) if is_first else None,
+            month=month_of(read.moment) if is_first else None,
         )
         line.expires = line.should_expire
         return line

@@ -41,11 +41,13 @@ class Reading(Table):
 
     shard = UnicodeAttribute(hash_key=True)
     time_id = UnicodeAttribute(range_key=True)
-    """Time, `header.id` of the answer, number of the row among those of the answer."""
+    """When the request came in, `header.id` of the answer, number of the row among those of the
+    answer: a request that is decided again writes the same row again."""
     user_id = UnicodeAttribute()
     resources = UnicodeAttribute()
     """Identifiers, sixteen bytes each, in Base64."""
     created = TimestampAttribute()
+    """When it was written, just before the secrets leave."""
     endpoint = UnicodeAttribute(null=True)
     """What was asked for, such as `SecretsView.view`; an earlier release did not note it."""
     context = UnicodeAttribute(null=True)
@@ -53,15 +55,15 @@ class Reading(Table):
 
     @classmethod
     def of(cls, actor: Actor, resource_ids: Sequence[ResourceId], number: int = 0) -> Reading:
-        now = clock.now()
+        caller = actor.caller
         return cls(
             shard_of(actor.id),
-            f"{timestamp_text(now)}#{actor.caller.request_id}#{number}",
+            f"{timestamp_text(caller.at)}#{caller.request_id}#{number}",
             user_id=actor.id,
             resources=packed(resource_ids),
-            created=now,
-            endpoint=actor.caller.action,
-            context=actor.caller.context or None,
+            created=clock.now(),
+            endpoint=caller.action,
+            context=caller.context or None,
         )
 
     @classmethod
@@ -93,6 +95,11 @@ class Reading(Table):
         for shard in range(SHARDS):
             for row in fetching.query(cls, str(shard), range_condition=is_between):
                 yield cls.from_raw(row)
+
+    @property
+    def moment(self) -> datetime:
+        """The moment that its lines bear, by which days are told apart."""
+        return datetime.fromisoformat(self.time_id.partition("#")[0])
 
     @property
     def request_id(self) -> str:

@@ -9,11 +9,15 @@ import pytest
 
 from chalicelib.domain.ids import named_id, new_id
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.services.logs import closing
 from chalicelib.services.operator import sweeper
+from chalicelib.tables.items.holdings import Holding
+from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs import action_logs
 from chalicelib.tables.logs.action_logs import ActionLog
 from tests.conftest import Time
-from tests.support.faults.hooks import Recorder
+from tests.support.faults.hooks import Delaying, Recorder
+from tests.support.faults.meanwhile import Torn
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import make
@@ -142,6 +146,30 @@ def test_who_read_the_secret_is_told_at_once_and_once(
     assert found.body[0]["data"]["resource"]["id"] == resource_id
     assert found.header["pagination"]["count"] == 1
     assert secret_of(betty, resource_id) not in found.content.decode()
+
+
+@pytest.mark.parametrize("left_for", [timedelta(hours=1), timedelta(seconds=-1)])
+def test_a_reading_that_is_decided_again_is_told_once(
+    ada: Somebody, betty: Somebody, time: Time, left_for: timedelta
+) -> None:
+    """HD10: the resource is read before an update, the secret after; each call takes a second."""
+    resource_id = make.resource(ada, {betty: READ})
+    secrets = [{"user_id": who.id, "data": message("n", who.key.public)} for who in (ada, betty)]
+
+    def update() -> None:
+        assert ada.client.put(f"/resources/{resource_id}.json", {"secrets": secrets}).status == 200
+
+    with Torn(update, old=Resource, new=Holding) as torn, Delaying(lambda: time.pass_by(seconds=1)):
+        response = read(betty, resource_id)
+    assert (torn.happened, response.status) == (True, 200)
+    sweeper.sweep(left_for)
+
+    told = [each["action_log_id"] for each in log(ada, resource_id).body]
+    asked = [each["id"] for each in requests(ada).body]
+    assert told.count(response.header["id"]) == asked.count(response.header["id"]) == 1
+    day = time.now.date()
+    events = [each["time_id"]["S"] for each in closing.lines(day, day + timedelta(days=1))]
+    assert sum(response.header["id"] in each for each in events) == 1
 
 
 def test_pages_count_logs_and_end(ada: Somebody, time: Time) -> None:

@@ -12,7 +12,7 @@ from chalicelib.services.logs import closing
 from chalicelib.services.operator import sweeper
 from tests.conftest import START, Time
 from tests.support.faults.deaths import after_commit
-from tests.support.faults.hooks import Once, SmallPages
+from tests.support.faults.hooks import Delaying, Once, SmallPages
 from tests.support.storage import Storage
 from tests.support.world import groups, make
 from tests.support.world.make import Somebody
@@ -79,6 +79,23 @@ def test_what_is_read_of_secrets_is_told_of_the_day_it_was_read_on(
     assert keys(TODAY) == unspread
     assert keys(TOMORROW) == set()
     assert any(time_id.endswith("Resource.Secrets.read") for _, time_id in unspread)
+
+
+def test_what_is_read_in_the_last_second_of_a_day_is_told_of_one_day(
+    store: Storage, ada: Somebody, time: Time
+) -> None:
+    """Spread or not: it is written on the next day, since each call takes a second."""
+    resource_id = make.resource(ada)
+    at_the_end_of_the_day(time, ada, seconds=1)
+    with Delaying(lambda: time.pass_by(seconds=1)):
+        assert ada.client.get(f"/secrets/resource/{resource_id}.json").status == 200
+    unspread = [row["created"] for row in closing.lines(TODAY, TOMORROW)]
+    time.pass_by(minutes=6)
+    sweeper.sweep()
+
+    assert [row["created"] for row in closing.lines(TODAY, TOMORROW)] == unspread
+    assert unspread == [{"S": "2026-11-21T23:59:59+00:00"}]
+    assert keys(TOMORROW) == set()
 
 
 @pytest.mark.parametrize("at", range(12))
