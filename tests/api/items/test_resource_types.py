@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from contextlib import ExitStack
+from datetime import timedelta
 
 import pytest
 
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.resource_types import RESOURCE_TYPES, Format, of_format
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.settings import METADATA_TYPES, Setting
+from chalicelib.views.logs import log_events
+from tests.conftest import START
 from tests.support.faults.hooks import ALWAYS, Failing, throttled
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import make
@@ -250,6 +254,34 @@ def test_after_a_refused_deletion_types_are_deleted_as_before(ada, betty):
 
     assert delete(ada, TOTP).status == 200
     assert slugs(ada, "filter[is-deleted]=1") == ["totp"]
+
+
+def logged(who, response):
+    """How often a request is in the log of the service, and what its lines tell of the type."""
+    asked = [each["id"] for each in who.client.get("/actionlog/logs.json").body]
+    lines = map(log_events.of_row, ActionLog.between(START, START + timedelta(days=1)))
+    own = [each["action"] for each in lines if each["request_id"] == response.header["id"]]
+    return asked.count(response.header["id"]), sorted(own)
+
+
+def test_a_refused_deletion_is_one_request_in_the_log_of_the_service(ada, betty):
+    """HD10: auditors are told both that the type was deleted and that it was restored."""
+    block, _ = used_meanwhile(betty)
+    with block:
+        response = delete(ada, TOTP)
+
+    assert (response.status, response.message) == (400, IN_USE)
+    assert logged(ada, response) == (1, ["ResourceTypes.deleted", "ResourceTypes.restored"])
+
+
+def test_a_repetition_that_takes_a_mark_back_is_in_the_log_of_the_service(ada, betty):
+    """HD10"""
+    block, _ = used_meanwhile(betty)
+    with block, Failing(throttled, at=1, times=ALWAYS, only={"TransactWriteItems"}):
+        first = delete(ada, TOTP)
+
+    assert logged(ada, delete(ada, TOTP)) == (1, ["ResourceTypes.restored"])
+    assert logged(ada, first) == (1, ["ResourceTypes.deleted"])
 
 
 @pytest.mark.parametrize("is_other_deleted", [False, True])

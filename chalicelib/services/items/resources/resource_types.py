@@ -64,7 +64,7 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
     row = reading.read([Setting.named(NAME), Setting.named(METADATA_TYPES)])
     marks = _marks(row.find(Setting, NAME))
     if kind.slug in marks:
-        _require_unused(actor, kind, marks[kind.slug])
+        _require_unused(actor, kind, marks[kind.slug], is_first=True)
         raise Invalid("The resource type is already deleted.")
     default = value_of(row.find(Setting, METADATA_TYPES)).get("default_resource_types", Format.V4)
     _require_deletable(kind, marks, Format(default))
@@ -75,7 +75,7 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
         tx.require(User.is_administrator(actor.id, clock.now()))
         _store(tx, actor, marks, {**marks, kind.slug: since})
         tx.create(ActionLog.of(kind.id, "ResourceTypes.deleted", actor.id, actor.caller))
-    _require_unused(actor, kind, since)
+    _require_unused(actor, kind, since, is_first=False)
 
 
 def restore(actor: Actor, type_id: ResourceTypeId, draft: Draft[Restoration]) -> None:
@@ -109,14 +109,20 @@ def _require_deletable(kind: ResourceType, marks: dict[str, str], default: Forma
         raise Invalid("You cannot delete the last resource type available.")
 
 
-def _require_unused(actor: Actor, kind: ResourceType, since: str) -> None:
-    """Refuse to leave a type deleted of which there are resources: its mark is taken back."""
+def _require_unused(actor: Actor, kind: ResourceType, since: str, *, is_first: bool) -> None:
+    """Refuse to leave a type deleted of which there are resources: its mark is taken back.
+
+    What the log tells of that is the request's first line, or its second, after the mark's.
+    """
     if not _live(kind):
         return
     mark, said = Setting.mark(kind.slug), Setting.changed_by(actor.id)
     with Transaction() as tx:
         tx.update(Setting.named(NAME), mark.remove(), *said, provided=mark == since)
-        tx.create(ActionLog.of(kind.id, "ResourceTypes.restored", actor.id, actor.caller))
+        log = ActionLog.of(
+            kind.id, "ResourceTypes.restored", actor.id, actor.caller, is_first=is_first
+        )
+        tx.create(log)
     raise Invalid(IN_USE)
 
 
