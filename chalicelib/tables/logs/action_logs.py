@@ -34,7 +34,8 @@ from chalicelib.tables.logs.readings import Reading, packed, unpacked
 
 GIVEN = "Resource.Secrets.read"
 SECRETS_UPDATED = "Resource.Secrets.updated"
-"""What a row tells beside its action where it names secrets."""
+"""What a row tells beside its action where it names secrets; its action, where a share has sent
+secrets again and changed nothing else."""
 SHOWN = (
     *("Resources.created", "Resources.updated", "Resources.deleted", GIVEN, "Permissions.updated"),
     *("Folders.created", "Folders.updated", "Folders.deleted"),

@@ -15,7 +15,8 @@ from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs import action_logs
 from chalicelib.tables.logs.action_logs import ActionLog
-from tests.conftest import Time
+from chalicelib.views.logs import log_events
+from tests.conftest import START, Time
 from tests.support.faults.hooks import Delaying, Recorder
 from tests.support.faults.meanwhile import Torn
 from tests.support.storage import Storage
@@ -107,6 +108,22 @@ def test_a_permission_is_told_as_it_was_then(ada: Somebody, betty: Somebody, tim
     assert [each["type"] for each in raised["updated"]] == [7]
     assert [each["type"] for each in removed["removed"]] == [7]
     assert (raised["added"], raised["removed"], removed["updated"]) == ([], [], [])
+
+
+def test_a_share_that_only_sends_secrets_again_is_no_entry(ada: Somebody, betty: Somebody) -> None:
+    """HD10: nobody has other access by it. The log of the service has it, and auditors."""
+    resource_id = make.resource(ada, {betty: READ})
+    secrets = [{"user_id": betty.id, "data": message("n", betty.key.public)}]
+    sent = {"permissions": [], "secrets": secrets}
+    response = ada.client.put(f"/share/resource/{resource_id}.json", sent)
+    assert response.status == 200
+
+    assert types(log(ada, resource_id)) == []
+    assert log(ada, resource_id).header["pagination"]["count"] == 0
+    assert [each["id"] for each in requests(ada).body] == [response.header["id"]]
+    [event] = map(log_events.of_row, closing.lines(START.date(), START.date() + timedelta(days=1)))
+    assert (event["action"], event["object_kind"]) == ("Resource.Secrets.updated", "resource")
+    assert (event["object_id"], event.get("secrets")) == (resource_id, None)
 
 
 def test_an_update_with_secrets_is_two_entries_of_one_log(ada: Somebody, betty: Somebody) -> None:

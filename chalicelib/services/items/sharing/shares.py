@@ -46,7 +46,7 @@ from chalicelib.tables.items.group_items import GroupItem
 from chalicelib.tables.items.holdings import FOLDER, Holding
 from chalicelib.tables.items.items import Item
 from chalicelib.tables.items.resources import Resource
-from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.tables.logs.action_logs import SECRETS_UPDATED, ActionLog
 from chalicelib.tables.operator import notices
 from chalicelib.tables.users import people
 from chalicelib.tables.users.users import User
@@ -265,7 +265,10 @@ def _staying(plan: _Plan) -> Item:
 
 
 def _log(actor: Actor, plan: _Plan) -> ActionLog:
-    """What is logged of a share: each permission as it is then, or was until then."""
+    """What is logged of a share: each permission as it is then, or was until then.
+
+    Where only secrets are sent again, the log of the resource tells nothing of it.
+    """
     before, after = plan.item.permissions, plan.after
     told = {
         "added": [after[each].told for each in sorted(after.keys() - before.keys())],
@@ -276,6 +279,8 @@ def _log(actor: Actor, plan: _Plan) -> ActionLog:
         ],
         "removed": [before[each].told for each in sorted(before.keys() - after.keys())],
     }
+    if not any(told.values()):
+        return ActionLog.of(plan.item.id, SECRETS_UPDATED, actor.id, actor.caller)
     return ActionLog.of(plan.item.id, "Permissions.updated", actor.id, actor.caller, told)
 
 
