@@ -109,9 +109,9 @@ def start_recovery(user_id: UserId, token_id: str) -> Newcomer:
     message="The recovery was completed successfully.",
     view=nothing,
 )
-def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
+def complete_recovery(user_id: UserId, body: Draft[CompletionBody], caller: Caller) -> None:
     """End a recovery by the key the person has."""
-    setup.complete_recovery(user_id, body)
+    setup.complete_recovery(user_id, body, caller)
 
 
 @endpoints.route(
@@ -124,9 +124,9 @@ def complete_recovery(user_id: UserId, body: Draft[CompletionBody]) -> None:
     message="The recovery process was aborted.",
     view=nothing,
 )
-def abort_recovery(user_id: UserId, body: Draft[AbortBody]) -> None:
+def abort_recovery(user_id: UserId, body: Draft[AbortBody], caller: Caller) -> None:
     """End a recovery of a person who has lost their key."""
-    setup.abort_recovery(user_id, body)
+    setup.abort_recovery(user_id, body, caller)
 
 
 def _key_policies(path: str) -> Callable[[Handler], Handler]:

@@ -79,7 +79,7 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
     )
 
 
-def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
+def complete_recovery(user_id: UserId, draft: Draft[CompletionBody], caller: Caller) -> None:
     """Spend the link of a person who holds the user's key on a new device.
 
     Who has the key can sign in by it, and who has not cannot. Their second factor stays, and is
@@ -102,13 +102,14 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody]) -> None:
             provided=User.is_able(user_id, clock.now()).condition,
         )
         _spend(tx, link, RECOVER)
+        tx.create(ActionLog.of(user_id, "Users.recovered", user_id, caller))
         own, others = notices.users([user_id]), notices.administrators(but=[user_id])
         notices.tell(tx, Event.RECOVERY_COMPLETED, to=own, actor=user_id)
         event = Event.RECOVERY_COMPLETED_OF_USER
         notices.tell(tx, event, to=others, actor=user_id, subject=user_id)
 
 
-def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
+def abort_recovery(user_id: UserId, draft: Draft[AbortBody], caller: Caller) -> None:
     """Spend the link of a person who has lost their key."""
     token = draft.read(BAD_TOKEN).require_token()
     user, row = _read(user_id, RECOVER, token)
@@ -118,6 +119,7 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody]) -> None:
     with Transaction() as tx:
         tx.require(User.is_able(user_id, clock.now()))
         _spend(tx, link, RECOVER)
+        tx.create(ActionLog.of(user_id, "Users.recovery-aborted", user_id, caller))
         told = notices.administrators()
         notices.tell(tx, Event.RECOVERY_ABORTED, to=told, actor=user_id, subject=user_id)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -12,6 +13,9 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.storage import writing
 from chalicelib.tables.items.metadata_uses import MetadataUse
 from chalicelib.tables.items.tags import SET, SHARED, Tag
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.views.logs import log_events
+from tests.conftest import START
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import groups, make
@@ -248,6 +252,23 @@ def test_only_owners_change_the_shared_tags_of_a_resource(ada, betty, permission
     assert_refused(tag(betty, resource_id, "#more"), 400, NO_SHARED)
     assert tag(betty, resource_id, "#ours", "hers").status == 200
     assert slugs(ada, resource_id) == ["#ours"]
+
+
+def test_who_changes_the_shared_tags_of_a_resource_is_told_to_auditors(ada, betty):
+    """HD10: not who sets their own, nor in the log of the resource."""
+    resource_id = make.resource(ada, {betty: READ})
+    tagged(betty, resource_id, "hers")
+    changed = tag(ada, resource_id, "#ours", "mine")
+    assert tag(ada, resource_id, "#ours").status == 200
+
+    [event] = map(log_events.of_row, ActionLog.between(START, START + timedelta(days=1)))
+    assert (event["action"], event["object_kind"]) == ("Resources.tagged", "resource")
+    assert (event["object_id"], event["actor_id"]) == (resource_id, ada.id)
+    assert event["request_id"] == changed.header["id"]
+    assert [row["id"] for row in ada.client.get("/actionlog/logs.json").body] == [
+        changed.header["id"]
+    ]
+    assert ada.client.get(f"/actionlog/resource/{resource_id}.json").body == []
 
 
 def test_an_owner_by_group_changes_shared_tags(ada, betty):

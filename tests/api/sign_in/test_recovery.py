@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from chalicelib.domain.ids import new_id
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.views.logs import log_events
 from tests.conftest import START, Time
 from tests.support.faults.hooks import Recorder
 from tests.support.faults.meanwhile import Meanwhile
@@ -253,7 +256,8 @@ def test_a_recovery_spends_its_link_forgets_devices_and_is_told_and_does_nothing
 
     complete(api, betty_again.id, betty_again.token, key)
 
-    assert people.counts(store) == before | {"outbox": before["outbox"] + 2}
+    told = {"outbox": before["outbox"] + 2, "action_logs": 1}
+    assert people.counts(store) == before | told
     assert people.stored(betty_again.id).to_simple_dict() == user | {"second_factor_epoch": 1}
     start = api.get(f"/setup/recover/start/{betty_again.id}/{betty_again.token}.json")
     for response in (
@@ -393,6 +397,22 @@ def test_identifiers_are_looked_at_first(api, betty_again, text):
     )
     assert refused(complete(api, text, "x", "x"), user)
     assert refused(abort(api, text, "x"), user)
+
+
+@pytest.mark.parametrize(
+    ("end", "action"), [("complete", "Users.recovered"), ("abort", "Users.recovery-aborted")]
+)
+def test_the_end_of_a_recovery_is_told_to_auditors(api, ada, betty_again, end, action):
+    """HD10: it is in the log of the service, too."""
+    user, token, key = betty_again.id, betty_again.token, betty_again.who.key.public
+    response = complete(api, user, token, key) if end == "complete" else abort(api, user, token)
+
+    [event] = map(log_events.of_row, ActionLog.between(START, START + timedelta(days=1)))
+    assert (event["action"], event["object_kind"], event["object_id"]) == (action, "user", user)
+    assert (event["actor_id"], event["request_id"]) == (user, response.header["id"])
+    [told] = ada.client.get("/actionlog/logs.json").body
+    assert (told["id"], told["user_id"]) == (response.header["id"], user)
+    assert ada.client.get(f"/actionlog/user/{user}.json").body == []
 
 
 @pytest.mark.parametrize("end", ["complete", "abort"])

@@ -32,6 +32,7 @@ from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.items.tags import SHARED, Tag, one_mark
+from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.users.users import User
 
 _NO_SHARED = "You do not have the permission to edit shared tags on this resource."
@@ -74,7 +75,8 @@ def tag(actor: Actor, resource_id: ResourceId, draft: Draft[TagsBody]) -> list[T
 
     Links and tags are one change, under the version of the resource: a tag is never linked that
     is not there, none is removed that something links to, and no slug is there twice. Only who
-    owns the resource changes which shared tags it has. Nothing else about it changes.
+    owns the resource changes which shared tags it has, and the log says so. Nothing else about it
+    changes.
     """
     known.require_writable()
     user = User.by_id(actor.id)
@@ -94,7 +96,7 @@ def tag(actor: Actor, resource_id: ResourceId, draft: Draft[TagsBody]) -> list[T
         with Transaction() as tx:
             tx.hold(grant)
             tx.require(User.may_be_given(actor.id, rows.lock(user)))
-            _write(tx, plan, there, loaded)
+            _write(tx, actor, plan, there, loaded)
             keys.hold(tx, [tag for tag in plan.wanted if tag.id in plan.new])
             if len(tx) > MAX_ROWS:
                 raise Invalid(TOO_MUCH)
@@ -170,7 +172,7 @@ def _made(actor: Actor, entry: str | NewTag, keys: Encryption) -> Tag:
     return Tag.new(owner, slug=entry) if isinstance(entry, str) else keys.tag(owner, entry)
 
 
-def _write(tx: Transaction, plan: _Plan, there: Known, loaded: Loaded) -> None:
+def _write(tx: Transaction, actor: Actor, plan: _Plan, there: Known, loaded: Loaded) -> None:
     made = [tag for tag in plan.wanted if tag.id in plan.new]
     for owned in (there.own, there.shared):
         if more := sum(tag.owner == owned.owner for tag in made):
@@ -185,6 +187,8 @@ def _write(tx: Transaction, plan: _Plan, there: Known, loaded: Loaded) -> None:
     for tag in plan.lost:
         unlink(tx, tag, len(tag.marks & plan.marks))
     _write_links(tx, plan, loaded)
+    if plan.changes_shared:
+        tx.create(ActionLog.of(loaded.resource.id, "Resources.tagged", actor.id, actor.caller))
 
 
 def unlink(tx: Transaction, tag: Tag, links: int) -> None:
