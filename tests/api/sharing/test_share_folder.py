@@ -22,6 +22,7 @@ from tests.support.world.items.folders import (
     taking,
 )
 from tests.support.world.keys import message
+from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
 
@@ -195,4 +196,43 @@ def test_who_joins_a_group_finds_its_folders_as_they_are(ada, betty, carol, stor
     check_invariants(store)
     assert groups.update(ada, team, groups.remove(team, carol)).status == 200
     assert carol.client.get("/folders.json").body == []
+    check_invariants(store)
+
+
+# Where people disagree: a place that gives way is dissolved for everybody
+
+
+@pytest.fixture
+def disputed(ada: Somebody, betty: Somebody, carol: Somebody) -> tuple[str, str]:
+    """A resource that Ada has in a folder of hers, Carol in one of hers, and that folder of Ada's.
+
+    Betty has both folders.
+    """
+    work, play = folders.shared(ada, betty), folders.shared(carol, betty, "play")
+    mail = make.resource(ada, {carol: OWNER})
+    assert move(ada, "resource", mail, work).status == 200
+    assert move(carol, "resource", mail, play).status == 200
+    return mail, work
+
+
+def test_who_gives_way_may_lose_the_resource_by_the_same_share(ada, betty, carol, store, disputed):
+    mail, work = disputed
+    rows = [shares.add(betty), shares.remove(mail, carol)]
+
+    assert shares.share(ada, mail, rows, resources.secrets(betty)).status == 200
+
+    assert [parent(who, "resource", mail) for who in (ada, betty)] == [work, work]
+    assert carol.client.get(f"/resources/{mail}.json").status == 404
+    check_invariants(store)
+
+
+def test_who_gives_way_may_get_another_secret_by_the_same_share(ada, betty, carol, store, disputed):
+    mail, work = disputed
+    sent = resources.secrets(betty, carol)
+
+    assert shares.share(ada, mail, [shares.add(betty)], sent).status == 200
+
+    places = [parent(who, "resource", mail) for who in (ada, betty, carol)]
+    assert places == [work, work, None]
+    assert resources.secret_of(carol, mail) == sent[1]["data"]
     check_invariants(store)

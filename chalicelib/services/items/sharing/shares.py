@@ -166,7 +166,8 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
         notices.tell_of(tx, event, item, actor=actor.id, to=gained)
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets, arrival)
-        arrival.write(tx, of=item, raised=plan.members.groups)
+        apart = {(item.id, each) for each in plan.had_access - plan.has_access | secrets.keys()}
+        arrival.write(tx, of=item, raised=plan.members.groups, apart=apart)
         expiring.tell(tx, actor.id)
     audit.succeeded("share", actor, item.id)
     return changed
@@ -307,6 +308,6 @@ def _write_holdings(
     for user_id in had & secrets.keys():
         renewed = {"secret_data": secrets[user_id], "secret_modified": clock.now()}
         actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
-        tx.then_update(Holding.of(user_id, item_id), *actions)
+        tx.then_update(Holding.of(user_id, item_id), *actions, *arrival.moves(item_id, user_id))
     for user_id in had - has:
         tx.then_delete(Holding.of(user_id, item_id))

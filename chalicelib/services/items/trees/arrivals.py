@@ -45,6 +45,10 @@ class Arrival:
     def place(self, item_id: str, user_id: str) -> str:
         return self.placing.place(item_id, user_id)
 
+    def moves(self, item_id: str, user_id: str) -> Actions:
+        """What becomes of a holding that the change writes itself."""
+        return self.placing.moves(item_id, user_id)
+
     def write(
         self,
         tx: Change,
@@ -52,15 +56,17 @@ class Arrival:
         of: Item | None = None,
         raised: Collection[str] = (),
         besides: Mapping[str, Actions] = MappingProxyType({}),
+        apart: Iterable[Pair] = (),
     ) -> None:
         """Write what lies elsewhere now; `raised` are the groups the change raises already.
 
-        `besides` is what else becomes of items that were read for it.
+        `besides` is what else becomes of items that were read for it, and `apart` are holdings
+        that it writes or deletes itself, beside those that are given.
         """
         if self.has_folders:
             structure.raise_version(tx, self.structure)
-        arriving = {(item, user) for user, items in self.gained.items() for item in items}
-        self.placing.write(tx, of=of, arriving=arriving, raised=raised, besides=besides)
+        given = {(item, user) for user, items in self.gained.items() for item in items}
+        self.placing.write(tx, of=of, arriving=given.union(apart), raised=raised, besides=besides)
 
 
 def placed(

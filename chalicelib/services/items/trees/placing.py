@@ -40,6 +40,12 @@ class Placing:
         place = self._moved.get((item_id, user_id))
         return ROOT if place is None or place.parent is None else place.parent
 
+    def moves(self, item_id: str, user_id: str) -> Actions:
+        """What is written of a holding whose item lies elsewhere now; nothing where it stays."""
+        if (item_id, user_id) not in self._moved:
+            return ()
+        return (Holding.place.set(self.place(item_id, user_id)),)
+
     def note_exactly(self, item_id: str, parents: Iterable[str]) -> set[str]:
         """Note where an item lies for anybody, and nothing more; return these folders."""
         self._exactly[item_id] = {each for each in parents if self._is_noted(each)}
@@ -68,13 +74,13 @@ class Placing:
         """Write the places, and let all know who decide from them.
 
         These are the groups that have such an item, or a folder that one may lie in, and such
-        folders that none of these groups has. `of` is what the change is of, `arriving` whoever
-        is given a holding by it, and `raised` are groups that it raises already. `besides` is
-        what else becomes of items, whether or not they are written for their places.
+        folders that none of these groups has. `of` is what the change is of, `arriving` are
+        holdings that it writes or deletes itself, and `raised` groups that it raises already.
+        `besides` is what else becomes of items, whether or not they are written for their places.
         """
         for item_id, user_id in sorted(self._moved.keys() - arriving):
             holding = Holding.of(UserId(user_id), ItemId(item_id))
-            tx.then_update(holding, Holding.place.set(self.place(item_id, user_id)))
+            tx.then_update(holding, *self.moves(item_id, user_id))
         target = None if of is None else of.id
         changed = {item_id for item_id, _ in self._moved.keys() - arriving}
         changed |= {item_id for item_id, new in self._new.items() if new - self._noted(item_id)}
