@@ -203,8 +203,9 @@ def _write(
     gained = {user_id: [*gains] for user_id, gains in given.items() if gains}
     arrival = arrivals.placed(actor, gained, stored.items.values())
     lost = _lost(stored, members)
+    taken = [(item_id, who) for who, items in lost.items() for item_id in items]
     expiring = Expiring(stored.found)
-    expired = expiring.among((who, stored.items[each]) for who in lost for each in lost[who])
+    expired = expiring.among((who, stored.items[item_id]) for item_id, who in taken)
     with Change(stored.group, changed) as tx:
         tx.require(_may_change(actor))
         _claim(tx, stored.group, changed)
@@ -217,7 +218,8 @@ def _write(
             group_members.erase(tx, stored.id, stored.users[user_id])
             for item_id in items:
                 tx.then_delete(Holding.of(user_id, item_id))
-        arrival.write(tx, raised=[stored.id], besides=_expire(expiring, stored, expired))
+        expire = _expire(expiring, stored, expired)
+        arrival.write(tx, raised=[stored.id], besides=expire, apart=taken)
         expiring.tell(tx, actor.id)
         besides(tx, changed.id)
 

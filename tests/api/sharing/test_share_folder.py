@@ -236,3 +236,18 @@ def test_who_gives_way_may_get_another_secret_by_the_same_share(ada, betty, caro
     assert places == [work, work, None]
     assert resources.secret_of(carol, mail) == sent[1]["data"]
     check_invariants(store)
+
+
+def test_who_gives_way_may_leave_the_group_that_somebody_joins(ada, betty, carol, store, disputed):
+    mail, work = disputed
+    team = make.group(ada, carol)
+    rows = [shares.add(team), shares.remove(mail, carol)]
+    assert shares.share(ada, mail, rows).status == 200
+    changes = [groups.add(betty), groups.remove(team, carol)]
+
+    response = groups.update(ada, team, *changes, secrets=[groups.secret(betty, mail)])
+
+    assert response.status == 200, response.json
+    assert [parent(who, "resource", mail) for who in (ada, betty)] == [work, work]
+    assert carol.client.get(f"/resources/{mail}.json").status == 404
+    check_invariants(store)
