@@ -251,3 +251,59 @@ def test_who_gives_way_may_leave_the_group_that_somebody_joins(ada, betty, carol
     assert [parent(who, "resource", mail) for who in (ada, betty)] == [work, work]
     assert carol.client.get(f"/resources/{mail}.json").status == 404
     check_invariants(store)
+
+
+# Who keeps a folder by a group of theirs keeps their place
+
+
+def test_what_lies_in_a_folder_stays_for_an_owner_who_keeps_it_by_a_group(ada, betty, store):
+    team, work = make.group(ada, betty), folder(ada)
+    mail = make.resource(ada, {betty: OWNER})
+    assert move(ada, "resource", mail, work).status == 200
+
+    assert share(ada, work, shares.add(team, OWNER), taking(work, ada)).status == 200
+
+    assert [parent(who, "resource", mail) for who in (ada, betty)] == [work, work]
+    check_invariants(store)
+
+
+def test_what_lies_in_a_folder_stays_for_others_who_keep_it_by_a_group(ada, betty, carol, store):
+    team, work = make.group(betty, carol), folders.shared(ada, betty)
+    mail = make.resource(betty, {carol: OWNER})
+    assert move(betty, "resource", mail, work).status == 200
+
+    assert share(ada, work, shares.add(team, OWNER), taking(work, betty)).status == 200
+
+    assert [parent(who, "resource", mail) for who in (betty, carol)] == [work, work]
+    check_invariants(store)
+
+
+def test_the_place_of_who_shares_counts_first_though_they_keep_the_folder_by_a_group(
+    ada, betty, carol, store
+):
+    team = make.group(ada, carol)
+    work, play = folders.shared(ada, carol), folders.shared(betty, carol, "play")
+    drafts = folders.shared(ada, betty, "drafts", OWNER)
+    assert move(ada, "folder", drafts, work).status == 200
+    assert move(betty, "folder", drafts, play).status == 200
+
+    assert share(ada, drafts, shares.add(team, OWNER), taking(drafts, ada)).status == 200
+
+    places = [parent(who, "folder", drafts) for who in (ada, betty, carol)]
+    assert places == [work, None, work]
+    check_invariants(store)
+
+
+def test_no_folder_comes_into_itself_where_its_owner_keeps_it_by_a_group(ada, betty, carol, store):
+    """I5"""
+    team = make.group(ada, carol)
+    work = folders.shared(ada, carol, "work", OWNER)
+    drafts = folders.shared(ada, betty, "drafts", OWNER)
+    play = folders.shared(betty, carol, "play", OWNER)
+    for who, each, to in ((ada, drafts, work), (betty, play, drafts), (carol, work, play)):
+        assert move(who, "folder", each, to).status == 200
+
+    assert share(ada, drafts, shares.add(team, OWNER), taking(drafts, ada)).status == 200
+
+    assert [parent(carol, "folder", each) for each in (work, drafts, play)] == [None, work, drafts]
+    check_invariants(store)

@@ -230,7 +230,8 @@ def _arrival(actor: Actor, plan: _Plan) -> Arrival:
     """Where those who gain the item find it, and what gives way to that.
 
     A folder that was its owner's alone is no place any more for what they only filed there, and
-    may not change.
+    may not change. Who loses a folder has lost it before others are given it; of a resource, they
+    still count.
     """
     item, given = plan.item, plan.after.keys() - plan.item.permissions.keys()
     had, has = plan.had_access, plan.has_access
@@ -242,27 +243,17 @@ def _arrival(actor: Actor, plan: _Plan) -> Arrival:
     return arrivals.placed(
         actor,
         gained,
-        [_staying(plan), *content],
+        [item, *content],
         plan.members,
         to_root=[(id_, actor.id) for id_ in filed],
         within={item.id: noted} if opened else {},
+        keeping={item.id: had & has} if isinstance(item, Folder) else {},
     )
 
 
 def _may_change(actor: Actor, item: Item) -> bool:
     permission = grants.find_permission(actor, item)
     return permission is not None and permission.type >= PermissionType.UPDATE
-
-
-def _staying(plan: _Plan) -> Item:
-    """The item as it is for those who have a folder before and after; a resource as it was."""
-    if not isinstance(plan.item, Folder):
-        return plan.item
-    staying = plan.item.copy()
-    staying.permissions = {
-        holder: each for holder, each in plan.item.permissions.items() if holder in plan.after
-    }
-    return staying
 
 
 def _log(actor: Actor, plan: _Plan) -> ActionLog:

@@ -77,13 +77,15 @@ def placed(
     *,
     to_root: Collection[Pair] = (),
     within: Mapping[str, Collection[str]] | None = None,
+    keeping: Mapping[str, set[UserId]] = MappingProxyType({}),
 ) -> Arrival:
     """Say where users find what they are given; `items` has all of that.
 
     `to_root` is taken to the root before; `within` is what lies in folders that one user alone
-    has had so far, of which nothing is noted.
+    has had so far, of which nothing is noted. `keeping` says of items that some lose first who
+    has them before and after.
     """
-    forest = Forest(items, members)
+    forest = Forest(items, members, keeping)
     wanted = {item_id for ids in gained.values() for item_id in ids}
     folders = {each for each in wanted if isinstance(forest.items[each], Folder)}
     if not (folders or to_root or within or any(forest.items[i].above for i in wanted)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, UserId
 from chalicelib.domain.items.trees import Place
@@ -26,8 +27,18 @@ ELSEWHERE = "elsewhere"
 
 
 class Forest:
-    def __init__(self, items: Iterable[Item], members: Members = NOBODY) -> None:
-        """Begin with items and groups that were read already."""
+    def __init__(
+        self,
+        items: Iterable[Item],
+        members: Members = NOBODY,
+        keeping: Mapping[str, set[UserId]] = MappingProxyType({}),
+    ) -> None:
+        """Begin with items and groups that were read already.
+
+        `keeping` says of items whose access lists change who has them before and after: nobody
+        else counts as having them.
+        """
+        self._keeping = keeping
         self.items: dict[str, Item] = {item.id: item for item in items}
         self.members = members
         self._gone: set[str] = set()
@@ -62,6 +73,8 @@ class Forest:
 
     def users(self, item_id: str) -> set[UserId]:
         """Who has an item; nobody where it is gone, or no item."""
+        if item_id in self._keeping:
+            return self._keeping[item_id]
         item = self.items.get(item_id)
         if item is None:
             return set()
