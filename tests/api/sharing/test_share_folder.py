@@ -307,3 +307,24 @@ def test_no_folder_comes_into_itself_where_its_owner_keeps_it_by_a_group(ada, be
 
     assert [parent(carol, "folder", each) for each in (work, drafts, play)] == [None, work, drafts]
     check_invariants(store)
+
+
+def test_who_hands_a_folder_over_says_nothing_of_where_it_lies(ada, betty, store):
+    """Who loses it has lost it when others are given it."""
+    work = folders.shared(ada, betty)
+    drafts = folder(ada, "drafts", work)
+
+    assert share(ada, drafts, shares.add(betty, OWNER), taking(drafts, ada)).status == 200
+
+    assert parent(betty, "folder", drafts) is None
+    check_invariants(store)
+
+
+def test_what_lay_in_a_folder_for_who_hands_it_over_stays_where_it_is(ada, betty, store):
+    work, mail = folder(ada), make.resource(ada, {betty: READ})
+    assert move(ada, "resource", mail, work).status == 200
+
+    assert share(ada, work, shares.add(betty, OWNER), taking(work, ada)).status == 200
+
+    assert [parent(who, "resource", mail) for who in (ada, betty)] == [None, None]
+    check_invariants(store)

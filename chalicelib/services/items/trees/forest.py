@@ -99,7 +99,7 @@ class Forest:
     def place(self, item_id: str, user_id: str) -> Place | None:
         """Where a user has an item, as far as their holding of it was read."""
         holding = self._holdings.get((item_id, user_id))
-        if holding is None:
+        if holding is None or user_id not in self._keeping.get(item_id, (user_id,)):
             return None
         parent = self._raw(item_id, user_id)
         since = holding["since"]["S"] if "since" in holding else ""
