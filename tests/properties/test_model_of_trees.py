@@ -6,7 +6,9 @@ answer's status and everybody's tree are compared, and what is stored is sound.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 from hypothesis import HealthCheck, settings
@@ -162,34 +164,50 @@ class Gardeners(RuleBasedStateMachine):
         if self.holder(holder).id not in held:
             return
         for actor in self._owners(item)[:1]:
-            is_folder = self._is_folder(item)
-            stored = folders.stored(item) if is_folder else resources.stored(item)
-            row = {"id": stored.permissions[self.holder(holder).id].id, "delete": True}
-            if is_folder:
-                response = folders.share(self.who(actor), item, row)
-            else:
-                response = shares.share(self.who(actor), item, [row])
+            response = self._share(actor, item, [self._taking(item, holder)], ())
             self._agree(response, actor, item, holder, None)
+
+    @rule(item=ITEMS, type_=TYPES, luck=st.integers(0, 60), is_renewed=st.booleans())
+    def exchange(self, item: str, type_: int, luck: int, is_renewed: bool) -> None:  # noqa: FBT001
+        """One holder gets what another loses, by an owner; who keeps it may get another secret."""
+        held, owners = self.woods.permissions.get(item, {}), self._owners(item)
+        live = [name for name in (*NAMES, TEAM) if name not in self.gone]
+        pairs = [
+            (given, lost)
+            for given, lost in permutations(live, 2)
+            if self.holder(given).id not in held and self.holder(lost).id in held
+        ]
+        if not owners or not pairs:
+            return
+        (given, lost), actor = pairs[luck % len(pairs)], owners[luck % len(owners)]
+        rows = [{**shares.add(self.holder(given)), "type": type_}, self._taking(item, lost)]
+        named = {self.holder(given).id: type_, self.holder(lost).id: None}
+        has = self.woods.reached({*held, *named} - {self.holder(lost).id})
+        sent = has if is_renewed else has - self.woods.users_of(item)
+        response = self._share(actor, item, rows, sent)
+        assert response.status == self.woods.share_all(self.who(actor).id, item, named)
 
     @precondition(lambda self: TEAM not in self.gone)
     @rule(name=st.sampled_from(["carol", "dave"]))
     def join(self, name: str) -> None:
-        who = self.who(name)
-        if who.id in self._members():
+        who, ada = self.who(name), self.who("ada")
+        if who.id not in self._members():
+            secrets = self._secrets_of_group(who)
+            response = groups.update(ada, self.start.team, groups.add(who), secrets=secrets)
+            assert response.status == self.woods.join(ada.id, self.start.team.id, who.id)
+
+    @precondition(lambda self: TEAM not in self.gone)
+    @rule(name=st.sampled_from(["betty", "carol", "dave"]), luck=st.integers(0, 3))
+    def replace(self, name: str, luck: int) -> None:
+        """One joins and another leaves by one update."""
+        who, ada, team = self.who(name), self.who("ada"), self.start.team
+        others = sorted({*self._members()} - {ada.id})
+        if not others or who.id in self._members():
             return
-        gained = [
-            item
-            for item, held in self.woods.permissions.items()
-            if self.start.team.id in held and who.id not in self.woods.users_of(item)
-        ]
-        secrets = [
-            {"user_id": who.id, "resource_id": item, "data": PGP}
-            for item in gained
-            if not self._is_folder(item)
-        ]
-        ada = self.who("ada")
-        response = groups.update(ada, self.start.team, groups.add(who), secrets=secrets)
-        assert response.status == self.woods.join(ada.id, self.start.team.id, who.id)
+        [other] = [w for w in self.start.people.values() if w.id == others[luck % len(others)]]
+        changes = groups.add(who), groups.remove(team, other)
+        response = groups.update(ada, team, *changes, secrets=self._secrets_of_group(who))
+        assert response.status == self.woods.replace(ada.id, team.id, who.id, other.id)
 
     @precondition(lambda self: TEAM not in self.gone)
     @rule(name=st.sampled_from(["betty", "carol", "dave"]))
@@ -243,13 +261,31 @@ class Gardeners(RuleBasedStateMachine):
         return response.body["id"]
 
     def _share_resource(self, actor: str, item: str, holder: str, type_: int) -> None:
-        named = self.holder(holder).id
-        users = set(self.woods.groups.get(named, [named]))
-        gained = sorted(users - self.woods.users_of(item))
-        sent = [{"user_id": each, "data": PGP} for each in gained]
         row = {**shares.add(self.holder(holder)), "type": type_}
-        response = shares.share(self.who(actor), item, [row], sent)
+        gained = self.woods.reached([self.holder(holder).id]) - self.woods.users_of(item)
+        response = self._share(actor, item, [row], gained)
         self._agree(response, actor, item, holder, type_)
+
+    def _share(self, actor: str, item: str, rows: list[Any], secrets: Collection[str]) -> Response:
+        """A share with secrets for these users, if it is one of a resource."""
+        if self._is_folder(item):
+            return folders.share(self.who(actor), item, *rows)
+        sent = [{"user_id": each, "data": PGP} for each in sorted(secrets)]
+        return shares.share(self.who(actor), item, rows, sent)
+
+    def _taking(self, item: str, holder: str) -> dict[str, Any]:
+        if self._is_folder(item):
+            return folders.taking(item, self.holder(holder))
+        return shares.remove(item, self.holder(holder))
+
+    def _secrets_of_group(self, who: Somebody) -> list[dict[str, str]]:
+        """The secrets of somebody who joins the group."""
+        return [
+            {"user_id": who.id, "resource_id": item, "data": PGP}
+            for item, held in self.woods.permissions.items()
+            if self.start.team.id in held and who.id not in self.woods.users_of(item)
+            if not self._is_folder(item)
+        ]
 
     def _agree(
         self, response: Response, actor: str, item: str, holder: str, type_: int | None

@@ -6,7 +6,7 @@ service reads what it needs to know, and must agree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -31,8 +31,10 @@ class Woods:
     # Who has what
 
     def users_of(self, item: str) -> set[str]:
-        held = self.permissions.get(item, {})
-        return {user for who in held for user in self.groups.get(who, [who])}
+        return self.reached(self.permissions.get(item, {}))
+
+    def reached(self, holders: Iterable[str]) -> set[str]:
+        return {user for who in holders for user in self.groups.get(who, [who])}
 
     def type_of(self, user: str, item: str) -> int:
         held = self.permissions.get(item, {})
@@ -84,30 +86,53 @@ class Woods:
 
     def share(self, actor: str, item: str, holder: str, type_: int | None) -> int:
         """Give a permission, or take it away."""
+        return self.share_all(actor, item, {holder: type_})
+
+    def share_all(self, actor: str, item: str, rows: Mapping[str, int | None]) -> int:
+        """Give and take permissions at once."""
         if not self.type_of(actor, item):
             return MISSING
         if self.type_of(actor, item) < OWNER:
             return FORBIDDEN
-        after = dict(self.permissions[item])
-        if (type_ is None) != (holder in after):
+        before = self.permissions[item]
+        if any((type_ is None) != (holder in before) for holder, type_ in rows.items()):
             return INVALID
-        if type_ is None:
-            del after[holder]
-        else:
-            after[holder] = type_
+        given = {holder: type_ for holder, type_ in rows.items() if type_ is not None}
+        after = {who: type_ for who, type_ in before.items() if who not in rows} | given
         if OWNER not in after.values():
             return INVALID
-        if item in self.folders and type_ is not None and not self.is_shared(item):
-            self._take_out(actor, item)
-        with self._changing(actor):
-            self.permissions[item] = after
+        if item in self.folders:
+            self._share_folder(actor, item, after, is_given=bool(given))
+        else:
+            self._share_resource(actor, item, after)
         return OK
+
+    def _share_folder(
+        self, actor: str, folder: str, after: dict[str, int], *, is_given: bool
+    ) -> None:
+        """Who loses a folder loses it before others gain it."""
+        if is_given and not self.is_shared(folder):
+            self._take_out(actor, folder)
+        with self._changing(actor):
+            self.permissions[folder] = after
+
+    def _share_resource(self, actor: str, resource: str, after: dict[str, int]) -> None:
+        """Who loses a resource loses it after others have gained it."""
+        with self._changing(actor):
+            self.permissions[resource] = self.permissions[resource] | after
+        with self._changing(actor):
+            self.permissions[resource] = after
 
     def _take_out(self, actor: str, folder: str) -> None:
         """What was only filed in a folder of one's own leaves it when others get it."""
         for item, parent in self.tree_of(actor).items():
             if parent == folder and self.type_of(actor, item) < UPDATE:
                 self.trees.file(item, actor, ROOT)
+
+    def replace(self, actor: str, group: str, user: str, other: str) -> int:
+        """Let a user join and another leave, who loses things after the other gained them."""
+        self.join(actor, group, user)
+        return self.leave(actor, group, other)
 
     def join(self, actor: str, group: str, user: str) -> int:
         with self._changing(actor):
