@@ -117,10 +117,20 @@ def disclose_to_author(actor: Actor, secret: Undisclosed) -> Disclosed:
 
     What they wrote themselves is no news to them; what others have written since is.
     """
-    if secret.holding.get("secret_modified_by") == {"S": actor.id}:
+    if _is_of(actor, secret):
         return Logged(actor.id, secret.holding["item_id"]["S"]).disclose(secret)
     [disclosed] = disclose(actor, [secret])
     return disclosed
+
+
+def reading_by_change(actor: Actor, secret: Undisclosed) -> Reading | None:
+    """What is to be written with a change that is answered with this secret, if others wrote it.
+
+    So it is known that the actor was given it, as if they had asked for it.
+    """
+    if _is_of(actor, secret):
+        return None
+    return Reading.by_change(actor, ResourceId(secret.holding["item_id"]["S"]))
 
 
 def logged_by(change: ActionLog) -> Logged:
@@ -135,6 +145,11 @@ def has_secret(holding: HoldingRow) -> bool:
 def require_whole(secret: Undisclosed) -> None:
     """Raise `Stale` where the item is of another revision than the secret."""
     _require_same(secret.revision, secret.holding)
+
+
+def _is_of(actor: Actor, secret: Undisclosed) -> bool:
+    """Whether the actor wrote it themselves."""
+    return secret.holding.get("secret_modified_by") == {"S": actor.id}
 
 
 def _require_same(revision: Text | None, holding: HoldingRow) -> None:

@@ -53,7 +53,7 @@ def of_resource(actor: Actor, resource_id: ResourceId, wanted: Slice) -> Log:
         ActionLog.of_reading(each, resource_id, is_first=False)
         for shard in shards
         for each in shard
-        if each.which_of([resource_id])
+        if each.which_of([resource_id]) and not each.of_change
     ]
     return _log(*merged(lines, count, unspread, wanted), resource=loaded.seen.row)
 

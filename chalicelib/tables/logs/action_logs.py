@@ -150,7 +150,12 @@ class ActionLog(Table):
 
     @classmethod
     def lines_of(cls, read: Reading) -> Iterator[ActionLog]:
-        """The lines that a reading is spread into, one in the log of each resource."""
+        """The lines that a reading is spread into, one in the log of each resource.
+
+        None, where the log has the line of the change that was answered so.
+        """
+        if read.of_change:
+            return
         for place, resource_id in enumerate(read.resource_ids):
             yield cls.of_reading(read, resource_id, is_first=place == 0 and read.is_first)
 

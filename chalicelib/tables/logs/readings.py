@@ -14,7 +14,7 @@ from datetime import datetime
 from functools import partial
 from uuid import UUID
 
-from pynamodb.attributes import UnicodeAttribute
+from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
@@ -52,6 +52,8 @@ class Reading(Table):
     """What was asked for, such as `SecretsView.view`; an earlier release did not note it."""
     context = UnicodeAttribute(null=True)
     """Method and path of the request."""
+    of_change = BooleanAttribute(null=True)
+    """Whether what was given is the answer to a change: of that the log has its own line."""
 
     @classmethod
     def of(cls, actor: Actor, resource_ids: Sequence[ResourceId], number: int = 0) -> Reading:
@@ -65,6 +67,13 @@ class Reading(Table):
             endpoint=caller.action,
             context=caller.context or None,
         )
+
+    @classmethod
+    def by_change(cls, actor: Actor, resource_id: ResourceId) -> Reading:
+        """What is given by the answer to a change."""
+        row = cls.of(actor, [resource_id])
+        row.of_change = True
+        return row
 
     @classmethod
     def note(cls, actor: Actor, resource_ids: Sequence[ResourceId]) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import readings
+from chalicelib.tables.logs.readings import Reading
 from tests.conftest import Time
 from tests.support.faults.hooks import Recorder
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.storage import Storage
 from tests.support.wire.asks import removing
 from tests.support.world import departures, directories, groups, make, scim
@@ -292,6 +296,66 @@ def test_many_expire_when_a_user_is_deleted(ada, betty, carol, store):
 
     assert {*expired(*items)} == {THEN}
     assert told_automatically(store) == ["ada"]
+
+
+def updated(who: Somebody, item: str) -> str:
+    """The secret that an update is answered with."""
+    response = who.client.put(path(item), {"description": "x"})
+    assert response.status == 200, response.json
+    return str(response.body["secrets"][0]["data"])
+
+
+@pytest.mark.usefixtures("on")
+@pytest.mark.parametrize("is_spread", [False, True])
+def test_who_is_given_a_secret_by_their_update_and_loses_it_lets_it_expire(
+    ada, betty, time: Time, is_spread
+):
+    """Where others wrote it. The log tells of the update alone, before and after it is spread."""
+    item = make.resource(ada, {betty: UPDATE})
+    assert ada.client.put(path(item), {"secrets": secrets(ada, betty)}).status == 200
+    time.pass_by(minutes=1)
+
+    assert updated(betty, item) == secret_of(betty, item)
+
+    if is_spread:
+        time.pass_by(minutes=1)
+        readings.sweep(clock.now())
+    found = ada.client.get(f"/actionlog/resource/{item}.json").body
+    assert [each["type"] for each in found] == [
+        "Resources.updated",
+        "Resources.updated",
+        "Resource.Secrets.updated",
+    ]
+    requests = ada.client.get(f"/actionlog/logs.json?filter[has-users][]={betty.id}").body
+    assert len(requests) == 1
+    assert share(ada, item, [remove(item, betty)]).status == 200
+    assert expired(item) == [(clock.now() - timedelta(seconds=2)).isoformat()]
+
+
+@pytest.mark.usefixtures("on")
+def test_an_update_in_the_moment_of_the_loss_lets_its_password_expire(ada, betty, time: Time):
+    item = make.resource(ada, {betty: UPDATE})
+    ada.client.put(path(item), {"secrets": secrets(ada, betty)})
+    with Meanwhile(lambda: updated(betty, item)):
+        suspend(ada, betty)
+    assert expired(item) == [None]
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == ["2026-11-21T12:05:58+00:00"]
+
+
+@pytest.mark.usefixtures("on")
+def test_an_update_gives_its_author_no_news_where_they_wrote_the_secret(ada, betty, store):
+    item = make.resource(ada, {betty: UPDATE})
+    assert betty.client.put(path(item), {"secrets": secrets(ada, betty)}).status == 200
+    updated(betty, item)
+    assert store.rows(Reading.stored_as()) == []
+
+    share(ada, item, [remove(item, betty)])
+
+    assert expired(item) == [None]
 
 
 def test_nothing_expires_where_nobody_wants_it(ada, betty, carol):

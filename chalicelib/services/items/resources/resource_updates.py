@@ -14,7 +14,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.items.resource_types import Format
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import memberships
-from chalicelib.services.access.disclosure import require_whole
+from chalicelib.services.access.disclosure import reading_by_change, require_whole
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.metadata import item_metadata, metadata_settings
 from chalicelib.services.items.resources import resource_rules
@@ -46,7 +46,7 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
 
     Metadata and secrets come from one request: both are written under the version the
     request was decided from, or neither. So is the type it has: none that was deleted
-    meanwhile.
+    meanwhile. Who is shown a secret that others wrote was given it: that is noted along.
 
     What is shown is read, and known to belong together, before anything is written: what was
     written is not decided again.
@@ -123,6 +123,8 @@ def _write(
         resource_rules.require_live_type(tx, changed)
         item_metadata.hold_key(tx, changed, loaded.resource)
         tx.create(log)
+        if actor.id not in secrets and (read := reading_by_change(actor, loaded.seen.undisclosed)):
+            tx.create(read)
         tell_if_expired(tx, actor, loaded.resource, changed)
         notices.tell_of(tx, Event.RESOURCE_UPDATED, changed, actor=actor.id)
         for user_id, secret in secrets.items():
