@@ -6,7 +6,9 @@ the two is looked at once more before it is spread: what its reader has lost by 
 
 from __future__ import annotations
 
-from chalicelib.domain import clock
+from datetime import timedelta
+
+from chalicelib.domain import clock, deadline
 from chalicelib.domain.ids import UserId
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
@@ -15,6 +17,9 @@ from chalicelib.storage.changes.operations import Change
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
 from chalicelib.tables.users.users import User
+
+_MOMENT = timedelta(seconds=deadline.REQUEST)
+"""How long a request may take that takes access away."""
 
 
 def look_again(read: Reading) -> None:
@@ -26,13 +31,28 @@ def look_again(read: Reading) -> None:
     rows = reading.read([expiry.KEY, User.by_id(user_id)])
     if not Expiring(rows).is_on:
         return
-    user, resource_ids = rows.find(User, user_id), read.resource_ids
-    is_out = user is None or user.deleted or user.is_suspended(clock.now())
-    holders = frozenset() if user is None or is_out else {user_id, *user.groups}
+    holders, resource_ids = _holders(rows.find(User, user_id), read), read.resource_ids
     found = reading.read(map(Resource.by_id, resource_ids))
     for row in (found.find(Resource, each) for each in resource_ids):
         if row and holders.isdisjoint(row.permissions) and _is_as_it_was_read(row, read):
             _expire(row, Expiring(rows))
+
+
+def _holders(user: User | None, read: Reading) -> frozenset[str]:
+    """By whom the reader has access: themselves and their groups, or nobody any more."""
+    if user is None or user.deleted or _is_suspended_since(user, read):
+        return frozenset()
+    return frozenset({user.id, *user.groups})
+
+
+def _is_suspended_since(user: User, read: Reading) -> bool:
+    """Whether the reader was suspended in the moment of the reading, or before it.
+
+    Who is suspended by a date that came by itself has lost nothing.
+    """
+    if user.disabled is None or not user.is_suspended(clock.now()):
+        return False
+    return read.created >= user.disabled - _MOMENT
 
 
 def _is_as_it_was_read(row: Resource, read: Reading) -> bool:

@@ -217,6 +217,44 @@ def test_who_is_suspended_later_reads_until_then_and_nothing_expires(ada, betty,
 
 
 @pytest.mark.usefixtures("on")
+def test_a_date_that_comes_by_itself_lets_nothing_expire(ada, betty, time: Time):
+    """Not what was read in the minutes before it, either."""
+    suspend(ada, betty, "2026-11-21T12:02:00Z")
+    item = make.resource(ada, {betty: READ})
+    read(betty, item)
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == [None]
+    assert betty.client.get("/users/me.json").status in (401, 403)
+
+
+@pytest.mark.usefixtures("on")
+@pytest.mark.parametrize("how", ["suspended", "suspended of old", "deleted", "unshared"])
+def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
+    ada, betty, time: Time, how
+):
+    item = make.resource(ada, {betty: READ})
+    row = remove(item, betty)
+    with Meanwhile(lambda: read(betty, item), nth=2 if how == "deleted" else 1):
+        if how == "suspended":
+            suspend(ada, betty)
+        elif how == "suspended of old":
+            suspend(ada, betty, "2020-01-01T00:00:00Z")
+        elif how == "deleted":
+            assert ada.client.delete(f"/users/{betty.id}.json").status == 200
+        else:
+            assert share(ada, item, [row]).status == 200
+    assert expired(item) == [None]
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == ["2026-11-21T12:05:58+00:00"]
+
+
+@pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("by", ["an administrator", "a run", "SCIM"])
 def test_who_is_suspended_before_their_date_lets_expire_what_they_read(ada, betty, by):
     suspend(ada, betty, "2099-01-01T00:00:00Z")
