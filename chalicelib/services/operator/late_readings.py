@@ -14,8 +14,10 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.storage import reading
 from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting
 from chalicelib.tables.users.users import User
 
 _MOMENT = timedelta(seconds=deadline.REQUEST)
@@ -29,13 +31,24 @@ def look_again(read: Reading) -> None:
     """
     user_id = UserId(read.user_id)
     rows = reading.read([expiry.KEY, User.by_id(user_id)])
-    if not Expiring(rows).is_on:
+    if not _is_wanted(rows, read):
         return
     holders, resource_ids = _holders(rows.find(User, user_id), read), read.resource_ids
     found = reading.read(map(Resource.by_id, resource_ids))
     for row in (found.find(Resource, each) for each in resource_ids):
         if row and holders.isdisjoint(row.permissions) and _is_as_it_was_read(row, read):
             _expire(row, Expiring(rows))
+
+
+def _is_wanted(rows: Rows, read: Reading) -> bool:
+    """Whether passwords are to expire, by settings that were there when this one was read.
+
+    What was lost before somebody turned it on has no part in it.
+    """
+    stored = rows.find(Setting, PASSWORD_EXPIRY)
+    if stored is None or not Expiring(rows).is_on:
+        return False
+    return stored.modified is None or stored.modified <= read.created
 
 
 def _holders(user: User | None, read: Reading) -> frozenset[str]:

@@ -254,6 +254,24 @@ def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
     assert expired(item) == ["2026-11-21T12:05:58+00:00"]
 
 
+@pytest.mark.parametrize("was_off", ["while it was off", "before it was ever on"])
+def test_what_was_lost_before_it_was_turned_on_does_not_expire(ada, betty, time: Time, was_off):
+    if was_off == "while it was off":
+        turned_on(ada)
+        turned_off(ada)
+    item = make.resource(ada, {betty: READ})
+    read(betty, item)
+    time.pass_by(minutes=1)
+    assert share(ada, item, [remove(item, betty)]).status == 200
+    time.pass_by(minutes=1)
+    turned_on(ada)
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == [None]
+
+
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("by", ["an administrator", "a run", "SCIM"])
 def test_who_is_suspended_before_their_date_lets_expire_what_they_read(ada, betty, by):
