@@ -189,6 +189,18 @@ def test_many_are_marked_as_one_change(ada, store):
         assert actions(store, each) == ["Resources.updated"]
 
 
+def test_each_is_answered_with_the_moment_that_is_stored(ada, time: Time):
+    """FT17"""
+    time.pass_by(minutes=2)
+    several = [make.resource(ada) for _ in range(3)]
+    time.pass_by(minutes=-1)
+
+    shown = marked(ada, *several).body
+
+    assert {each["modified"] for each in shown} == {"2026-11-21T12:02:00+00:00"}
+    assert {stored(each).modified.isoformat() for each in several} == {"2026-11-21T12:02:00+00:00"}
+
+
 def test_the_log_of_the_service_has_many_marks_once(ada):
     several = [make.resource(ada) for _ in range(3)]
     before = [each["id"] for each in ada.client.get("/actionlog/logs.json").body]

@@ -25,6 +25,7 @@ from chalicelib.services.items.resources.resources import stamp, tell_if_expired
 from chalicelib.storage import reading
 from chalicelib.storage.changes.operations import TOO_MUCH, Change
 from chalicelib.storage.reading import Rows
+from chalicelib.storage.stamps import lift_row
 from chalicelib.tables.items.resources import Resource, ResourceRow
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
@@ -54,8 +55,9 @@ def mark(actor: Actor, draft: Draft[Any]) -> Sequence[ResourceRow] | None:
     stored = _changeable(actor, marks, rows)
     dates = [_date(position, sent) for position, sent in enumerate(marks.values())]
     changed = [row.expiring(date) for row, date in zip(stored, dates, strict=True)]
-    for row in changed:
+    for before, row in zip(stored, changed, strict=True):
         stamp(actor, row)
+        lift_row(row, before)
     _write(actor, stored, changed)
     return [row.row for row in changed]
 
