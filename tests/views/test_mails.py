@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -86,6 +87,32 @@ def test_a_mail_tells_who_did_it_themselves_that_they_did(template, manages, loc
     assert "Zora" not in own.subject + own.text
     assert "Zora" in others.subject
     assert "Zora" in others.text
+
+
+@pytest.mark.parametrize("locale", mails.languages())
+def test_no_mail_joins_two_words(locale):
+    """A line that ends with a tag does not break in a mail, so no word may stand before it."""
+    tag = r"{%[^%]*%}"
+    text = (mails.FOLDER / f"{locale}.txt").read_text(encoding="utf-8")
+    joined = [
+        (line, following)
+        for line, following in pairwise(text.splitlines())
+        if re.search(rf"{tag}$", line) and re.sub(tag, "", line).strip()
+        if re.sub(rf"^(\s*{tag})+", "", following).strip()
+    ]
+    assert joined == []
+
+
+@pytest.mark.parametrize("locale", mails.languages())
+@pytest.mark.parametrize("ahead", [{}, {"by_reader": True}, {"actor": "Ada Lovelace"}])
+def test_owners_are_told_the_same_of_a_loss_that_is_yet_to_come(locale, ahead):
+    words = {
+        "de-DE": "sofort oder später",
+        "en-UK": "has lost access to it, or is to lose it",
+        "fr-FR": "dès maintenant ou plus tard",
+    }
+    told = {"name": "mail", "link": LINK, **ahead}
+    assert words[locale] in mails.render("expired-automatically", told, locale).text
 
 
 @pytest.mark.parametrize("template", mails.TEMPLATES)
