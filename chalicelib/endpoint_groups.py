@@ -139,7 +139,7 @@ GROUPS = (
         modules=(
             *("users.users", "users.account", "users.gpgkeys", "users.roles", "users.rbacs"),
             *("users.policies", "users.mfa_settings", "users.password_expiry_settings"),
-            *("users.notification_settings", "users.self_registration"),
+            *("users.notification_settings", "users.settings_pages", "users.self_registration"),
             *("deletion.user_deletion", "directory.scim_settings"),
         ),
         reads=_CALLER | _SHARED | _SEEN | {"claims", "gpgkeys", "session_keys"},

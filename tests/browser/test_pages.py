@@ -29,6 +29,8 @@ PAGES = {
     "second-factors": "/app/administration/mfa",
     "users-directory": "/app/administration/users-directory",
     "mail-server": "/app/administration/smtp-settings",
+    "language": "/app/administration/internationalization",
+    "email-notifications": "/app/administration/email-notification",
 }
 WIDTHS = (360, 1400)
 SEEN = list(product(WIDTHS, ("light", "dark"), (True, False)))

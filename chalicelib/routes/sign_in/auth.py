@@ -189,7 +189,13 @@ def rsa() -> views.PublicKeyJson:
     return {"keydata": tokens.public_pem(signing_keys.signing())}
 
 
-@endpoints.get("/.well-known/jwks.json", action="Jwks.jwks", access=Access.PUBLIC, view=nothing)
+@endpoints.get(
+    "/.well-known/jwks.json",
+    action="Jwks.jwks",
+    access=Access.PUBLIC,
+    is_known_bare=False,
+    view=nothing,
+)
 def well_known() -> Moved:
     """Say where the keys of access tokens are found."""
     return moved("/auth/jwt/jwks.json")

@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.sign_in.mfa import TOTP, MfaSettingsBody, PoliciesBody
+from chalicelib.bodies.sign_in.mfa import MfaSettingsBody, PoliciesBody
 from chalicelib.domain.actor import Access, Actor
-from chalicelib.domain.errors import Refusal
 from chalicelib.services.users.policies import mfa_edits, mfa_settings
 from chalicelib.services.users.policies.mfa_settings import Policies
-from chalicelib.views import pages
 from chalicelib.views.users import mfa_settings as views
-from chalicelib.web import access
 from chalicelib.web.endpoint import Endpoints
-from chalicelib.web.query import Options, Query
-from chalicelib.web.reply import Reply, led, page
 
 endpoints = Endpoints(__name__)
-
-PAGE = "/app/administration/mfa"
-"""Where the browser extension sends administrators; it draws nothing there."""
-_NOT_FOR_USERS = "Only administrators decide about second factors."
 
 
 @endpoints.get(
@@ -71,38 +60,3 @@ def view_policies() -> Policies:
 def save_policies(actor: Actor, body: Draft[PoliciesBody]) -> Policies:
     """Say whether everybody needs a second factor, and whether devices may be remembered."""
     return mfa_edits.save_policies(actor, body)
-
-
-def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
-    return page(pages.refused(error.message, PAGE))
-
-
-@endpoints.page(
-    PAGE,
-    action="MfaOrgSettingsGet.get",
-    access=Access.ADMIN,
-    denied=_NOT_FOR_USERS,
-    query=Options(flags=frozenset({"saved"})),
-    refused=_refused,
-)
-def show_form(query: Query, cookies: Mapping[str, str]) -> Reply:
-    """The form by which administrators let people set up an authenticator app."""
-    token, brought = access.form_token(cookies)
-    told = "Saved." if "saved" in query.flags else ""
-    is_on = TOTP in mfa_settings.providers()
-    return page(pages.second_factors(token, told, is_on=is_on), cookies=brought)
-
-
-@endpoints.page(
-    PAGE,
-    ("POST",),
-    action="MfaOrgSettingsPost.post",
-    access=Access.ADMIN,
-    denied=_NOT_FOR_USERS,
-    body=MfaSettingsBody,
-    refused=_refused,
-)
-def save_form(actor: Actor, body: Draft[MfaSettingsBody]) -> Reply:
-    """Save what the form says, and show it again."""
-    mfa_edits.save(actor, body)
-    return led(f"{PAGE}?saved=1")

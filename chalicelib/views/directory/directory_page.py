@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
-from urllib.parse import quote
 
 from chalicelib.domain.directory.directory import Directory, Person, Team
 from chalicelib.domain.directory.directory_settings import DEFAULT_FIELDS
@@ -18,7 +17,7 @@ from chalicelib.domain.light import dataclass
 from chalicelib.services.directory.directory_settings import Stored
 from chalicelib.services.directory.reports import Outcome, Report
 from chalicelib.tables.users.users import User
-from chalicelib.views import pages
+from chalicelib.views import fields, pages
 from chalicelib.views.pages import Document
 
 MOST_SHOWN = 1_000
@@ -176,7 +175,7 @@ def _run(shown: Shown) -> str:
     if shown.words is not None:
         words = escape(shown.words)
         hint = f"If that is meant, repeat these words and run it: <code>{words}</code>"
-        confirmation = f"<p>{hint}</p>{_text('confirm', 'The words', '', 'autocomplete=off')}"
+        confirmation = f"<p>{hint}</p>{fields.text('confirm', 'The words', '', 'autocomplete=off')}"
     return _sent(
         shown.token,
         confirmation + _button("dry-run", "Show what a run would do") + _button("run", "Run now"),
@@ -189,7 +188,7 @@ def _off(shown: Shown) -> str:
 
 
 def _sent(token: str, inside: str) -> str:
-    hidden = _hidden("_csrfToken", token)
+    hidden = fields.hidden("_csrfToken", token)
     return (
         f'<form method="post" action="/app/administration/users-directory">{hidden}{inside}</form>'
     )
@@ -201,8 +200,8 @@ def _form(shown: Shown) -> Iterator[str]:
     for name, domain in _domains(form).items():
         yield from _domain(name, domain, has_password=name in kept)
     yield _people(shown)
-    yield _fieldset("Whom and what a run takes", *_taken(form))
-    yield _fieldset("What a run does", *_jobs(form))
+    yield fields.fieldset("Whom and what a run takes", *_taken(form))
+    yield fields.fieldset("What a run does", *_jobs(form))
     yield _details_of("Attributes", *_mapping(form))
 
 
@@ -216,20 +215,20 @@ def _domain(name: str, domain: Any, *, has_password: bool) -> Iterator[str]:
     at = f"domains[{name}]"
     hosts = known.get("hosts")
     servers = " ".join(map(str, hosts)) if isinstance(hosts, list) else ""
-    yield _fieldset(
+    yield fields.fieldset(
         f"Directory {name}",
-        _choice(f"{at}[directory_type]", "Kind", _KINDS, _value(known, "directory_type")),
-        _text(f"{at}[domain_name]", "Domain", _value(known, "domain_name")),
-        _text(f"{at}[hosts]", "Servers, with spaces between them", servers),
-        _text(f"{at}[port]", "Port", _value(known, "port") or _PORT, "inputmode=numeric"),
-        _choice(
+        fields.choice(f"{at}[directory_type]", "Kind", _KINDS, _value(known, "directory_type")),
+        fields.text(f"{at}[domain_name]", "Domain", _value(known, "domain_name")),
+        fields.text(f"{at}[hosts]", "Servers, with spaces between them", servers),
+        fields.text(f"{at}[port]", "Port", _value(known, "port") or _PORT, "inputmode=numeric"),
+        fields.choice(
             f"{at}[connection_type]", "Protection", _TRANSPORTS, _value(known, "connection_type")
         ),
-        _hidden(f"{at}[authentication_type]", "basic"),
-        _text(f"{at}[username]", "Sign in as", _value(known, "username"), "autocomplete=off"),
-        _password(f"{at}[password]", is_kept=has_password),
-        _text(f"{at}[base_dn]", "Base", _value(known, "base_dn")),
-        _area(
+        fields.hidden(f"{at}[authentication_type]", "basic"),
+        fields.text(f"{at}[username]", "Sign in as", _value(known, "username"), "autocomplete=off"),
+        fields.password(f"{at}[password]", is_kept=has_password),
+        fields.text(f"{at}[base_dn]", "Base", _value(known, "base_dn")),
+        fields.area(
             f"{at}[ca_certificate]",
             "Certificate authority of the servers (PEM); leave empty to trust the public ones",
             _value(known, "ca_certificate"),
@@ -240,43 +239,45 @@ def _domain(name: str, domain: Any, *, has_password: bool) -> Iterator[str]:
 def _people(shown: Shown) -> str:
     order = sorted(shown.people.values(), key=lambda user: user.id != shown.asker)
     choices = [(user.id, user.username) for user in order]
-    return _fieldset(
+    return fields.fieldset(
         "Who acts for a run",
-        _choice(
+        fields.choice(
             "default_user",
             "In whose name it acts",
             choices,
             _value(shown.form, "default_user"),
         ),
-        _choice(
+        fields.choice(
             "default_group_admin_user",
             "Who manages new groups",
             choices,
             _value(shown.form, "default_group_admin_user"),
         ),
-        _hidden("enabled", "1"),
+        fields.hidden("enabled", "1"),
     )
 
 
 def _taken(form: Mapping[str, Any]) -> Iterator[str]:
     for name, label in _TEXTS:
-        yield _text(name, label, _value(form, name))
-    yield _box(
+        yield fields.text(name, label, _value(form, name))
+    yield fields.box(
         "use_email_prefix_suffix", "Make addresses of these two, where the directory has none", form
     )
-    yield _box("enabled_users_only", "Take only accounts that Active Directory has enabled", form)
+    yield fields.box(
+        "enabled_users_only", "Take only accounts that Active Directory has enabled", form
+    )
 
 
 def _jobs(form: Mapping[str, Any]) -> Iterator[str]:
     for name, label in _JOBS:
-        yield _box(name, label, form, is_usual=True)
-    yield _choice(
+        yield fields.box(name, label, form, is_usual=True)
+    yield fields.choice(
         "delete_user_behavior",
         "People who are to be removed",
         _REMOVALS,
         _value(form, "delete_user_behavior"),
     )
-    yield _text(
+    yield fields.text(
         "removal_limit",
         "Percent of users or groups that a run removes unasked",
         _value(form, "removal_limit") or "20",
@@ -287,8 +288,8 @@ def _jobs(form: Mapping[str, Any]) -> Iterator[str]:
 def _mapping(form: Mapping[str, Any]) -> Iterator[str]:
     """By which attributes fields are read, for both kinds of directory."""
     for kind, known in DEFAULT_FIELDS.items():
-        for thing, fields in (("user", known.user), ("group", known.group)):
-            for name, usual in fields.items():
+        for thing, attributes in (("user", known.user), ("group", known.group)):
+            for name, usual in attributes.items():
                 way = ("fields_mapping", kind.value, thing, name)
                 yield _attribute(form, way, f"{thing}: {name}", usual)
         fallback = ("field_fallbacks", kind.value, "username")
@@ -297,7 +298,7 @@ def _mapping(form: Mapping[str, Any]) -> Iterator[str]:
 
 def _attribute(form: Mapping[str, Any], way: Sequence[str], label: str, usual: str) -> str:
     kind = dict(_KINDS)[way[1]]
-    return _text(_spelt(way), f"{kind}, {label}", _value(form, *way) or usual)
+    return fields.text(_spelt(way), f"{kind}, {label}", _value(form, *way) or usual)
 
 
 def _spelt(way: Sequence[str]) -> str:
@@ -313,60 +314,9 @@ def _value(form: Mapping[str, Any], *way: str) -> str:
     return str(found) if isinstance(found, str | int) else ""
 
 
-def _fieldset(legend: str, *inside: str) -> str:
-    return f"<fieldset><legend>{escape(legend)}</legend>{''.join(inside)}</fieldset>"
-
-
 def _details_of(summary: str, *inside: str) -> str:
     return f"<details><summary>{summary}</summary>{''.join(inside)}</details>"
 
 
-def _hidden(name: str, value: str) -> str:
-    return f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">'
-
-
 def _button(do: str, label: str) -> str:
     return f'<button name="do" value="{do}" type="submit">{label}</button> '
-
-
-def _labelled(name: str, label: str) -> tuple[str, str]:
-    """The label of a field, and the field's own attributes."""
-    known = quote(name, safe="")
-    return f'<label for="{known}">{escape(label)}</label>', f'id="{known}" name="{escape(name)}"'
-
-
-def _text(name: str, label: str, value: str, further: str = "") -> str:
-    told, own = _labelled(name, label)
-    return f'{told}<input {own} type="text" value="{escape(value)}" {further}>'
-
-
-def _password(name: str, *, is_kept: bool) -> str:
-    told, own = _labelled(
-        name, "Password; it stays as it is if you leave this empty" if is_kept else "Password"
-    )
-    return f'{told}<input {own} type="password" autocomplete="new-password">'
-
-
-def _area(name: str, label: str, value: str) -> str:
-    told, own = _labelled(name, label)
-    return f'{told}<textarea {own} rows="4">\n{escape(value)}</textarea>'
-
-
-def _choice(name: str, label: str, choices: Sequence[tuple[str, str]], chosen: str) -> str:
-    told, own = _labelled(name, label)
-    options = "".join(
-        f'<option value="{escape(value)}"{" selected" if value == chosen else ""}>'
-        f"{escape(text)}</option>"
-        for value, text in choices
-    )
-    return f"{told}<select {own}>{options}</select>"
-
-
-def _box(name: str, label: str, form: Mapping[str, Any], *, is_usual: bool = False) -> str:
-    """A box, after the hidden field that says that it is not ticked."""
-    sent = form.get(name, is_usual)
-    ticked = " checked" if sent in (True, 1, "1") else ""
-    return (
-        f'{_hidden(name, "0")}<label class="choice"><input name="{escape(name)}" type="checkbox" '
-        f'value="1"{ticked}> {escape(label)}</label>'
-    )

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from chalicelib.domain.ids import named_id
+from chalicelib.domain.users.locales import LOCALES
 from chalicelib.services.users.policies.policies import Document
+from chalicelib.views import fields
 from chalicelib.views.shapes import Moment, Uuid
 
 
@@ -101,3 +103,8 @@ def locale(document: Document) -> LocaleJson:
     """The organisation's language, once it was chosen."""
     chosen = {"property_id": named_id("organization.settings.property.id.locale")}
     return {**document.says, **chosen, **document.stored, "property": "locale"}  # type: ignore[typeddict-item]
+
+
+def choice_of_locale(document: Document) -> str:
+    """The languages there are, the organisation's chosen, as HTML."""
+    return fields.choice("value", "Language", [*LOCALES.items()], document.says["value"])

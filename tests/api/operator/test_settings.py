@@ -26,7 +26,10 @@ NEEDS = {
         "GET /app/administration/users-directory",
     },
     "disableUser": {"PUT /users/{user}.json"},
-    "emailNotificationSettings": {"GET /settings/emails/notifications.json"},
+    "emailNotificationSettings": {
+        "GET /settings/emails/notifications.json",
+        "GET /app/administration/email-notification",
+    },
     "export": {"GET /resources.json", "GET /export-policies/settings.json"},
     "exportPolicies": {"GET /export-policies/settings.json"},
     "folders": {"GET /folders.json", "POST /folders.json"},
@@ -38,7 +41,10 @@ NEEDS = {
         "GET /secrets/resource/{resource_id}.json",
     },
     "jwtAuthentication": {"POST /auth/jwt/login.json", "POST /auth/jwt/refresh.json"},
-    "locale": {"POST /account/settings/locales.json"},
+    "locale": {
+        *("POST /account/settings/locales.json", "POST /locale/settings.json"),
+        "GET /app/administration/internationalization",
+    },
     "metadata": {"GET /metadata/keys.json", "GET /metadata/types/settings.json"},
     "mobile": {"POST /mobile/transfers.json"},
     "multiFactorAuthentication": {
