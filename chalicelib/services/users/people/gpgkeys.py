@@ -13,8 +13,11 @@ from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
 
-_LATE = timedelta(seconds=deadline.REQUEST + 1)
-"""How long after a key's `modified` a list may still have lacked it, in whole seconds."""
+_LATE = timedelta(seconds=2 * deadline.REQUEST + 10)
+"""How much earlier than a list's `servertime` the `modified` of a key may be that it lacked.
+
+As long as the setup took, and the list; and some seconds by which clocks differ.
+"""
 
 
 def search(
