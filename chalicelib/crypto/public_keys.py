@@ -10,8 +10,14 @@ from datetime import datetime, timedelta
 from typing import Never
 
 from chalicelib.crypto.key_rules import KeyFacts, broken_rules
-from chalicelib.crypto.pgpy_keys import UnreadableKey, read_primary_key
-from chalicelib.crypto.self_signatures import UnreadableCertificate, read_self_signed
+from chalicelib.crypto.pgpy_keys import PrimaryKey, UnreadableKey, read_primary_key
+from chalicelib.crypto.self_signatures import (
+    SelfSigned,
+    TooMuch,
+    UnreadableCertificate,
+    read_self_signed,
+    require_few,
+)
 from chalicelib.domain import clock
 from chalicelib.domain.armor import (
     PRIVATE_KEY,
@@ -28,6 +34,7 @@ from chalicelib.domain.light import dataclass
 
 MOST_KEY = 128 * 1024
 _MOST_AHEAD = timedelta(hours=12)
+_NO_KEY = "A valid OpenPGP key must be provided."
 
 _KEY_TAGS = frozenset(
     {Tag.PUBLIC_KEY, Tag.PUBLIC_SUBKEY, Tag.USER_ID, Tag.USER_ATTRIBUTE, Tag.SIGNATURE}
@@ -72,9 +79,20 @@ def read_public_key(armored: object, *, own: Collection[str], now: datetime) -> 
 
 
 def parse_public_key(armored: object) -> PublicKey:
-    """A public key whose form is checked, and whose strength is not: it is only compared."""
-    key, _ = _parse(armored, clock.now())
+    """A public key whose form is checked, and whose strength is not: it is only compared.
+
+    It may have any number of signatures. What is too much of them is not verified.
+    """
+    key, _ = _parse(armored, clock.now(), is_compared=True)
     return key
+
+
+def fingerprint_of_public_key(armored: object) -> str:
+    """Which key it is, by its first packet: nothing that it says of itself is verified."""
+    try:
+        return read_primary_key(_key_packets(_key_block(armored))[0]).fingerprint
+    except UnreadableKey:
+        raise _unparsable() from None
 
 
 def find_facts(armored: object) -> KeyFacts | None:
@@ -85,9 +103,10 @@ def find_facts(armored: object) -> KeyFacts | None:
         return None
 
 
-def _parse(armored: object, now: datetime) -> tuple[PublicKey, KeyFacts]:
-    block = _key_block(armored)
-    facts = _read_facts(block)
+def _parse(
+    armored: object, now: datetime, *, is_compared: bool = False
+) -> tuple[PublicKey, KeyFacts]:
+    facts = _read_facts(_key_block(armored), is_compared=is_compared)
     if facts.created > now + _MOST_AHEAD:
         _refuse_key("key_created", "The key was created in the future.")
     if facts.is_expired(now):
@@ -116,9 +135,8 @@ def _refuse_key(field_name: str, text: str) -> Never:
     )
 
 
-def _unparsable() -> Invalid:
-    message = "A valid OpenPGP key must be provided."
-    return Invalid(message, {"armored_key": {"isParsable": message}})
+def _unparsable(reason: str = _NO_KEY) -> Invalid:
+    return Invalid(_NO_KEY, {"armored_key": {"isParsable": reason}})
 
 
 def _key_block(armored: object) -> Block:
@@ -150,17 +168,13 @@ def _key_packets(block: Block) -> list[Packet]:
     return packets
 
 
-def _read_facts(block: Block) -> KeyFacts:
+def _read_facts(block: Block, *, is_compared: bool = False) -> KeyFacts:
     """The first key of the block, and whether it is the only one."""
     packets = _key_packets(block)
     starts = [index for index, each in enumerate(packets) if each.tag == Tag.PUBLIC_KEY]
     first = packets[: (*starts, len(packets))[1]]
     uids = _user_ids(first)
-    try:
-        key = read_primary_key(first[0])
-        said = read_self_signed(first)
-    except (UnreadableKey, UnreadableCertificate):
-        raise _unparsable() from None
+    key, said = _read_key(first, is_compared=is_compared)
     return KeyFacts(
         fingerprint=key.fingerprint,
         uid=uids[0] if uids else "",
@@ -174,6 +188,18 @@ def _read_facts(block: Block) -> KeyFacts:
         has_extra_blank_line=block.has_extra_blank_line,
         encryption_key_ids=said.encryption_key_ids,
     )
+
+
+def _read_key(packets: list[Packet], *, is_compared: bool) -> tuple[PrimaryKey, SelfSigned]:
+    try:
+        key = read_primary_key(packets[0])
+        if not is_compared:
+            require_few(packets)
+        return key, read_self_signed(packets)
+    except TooMuch as error:
+        raise _unparsable(str(error)) from None
+    except (UnreadableKey, UnreadableCertificate):
+        raise _unparsable() from None
 
 
 def _user_ids(packets: list[Packet]) -> list[str]:

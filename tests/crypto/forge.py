@@ -10,10 +10,13 @@ import warnings
 import zlib
 from base64 import b64encode
 from datetime import UTC, datetime
+from itertools import count
 
 from cryptography.hazmat.decrepit.ciphers.modes import CFB
+from cryptography.hazmat.primitives.asymmetric.ec import SECP521R1, generate_private_key
 from cryptography.hazmat.primitives.ciphers import Cipher
 from cryptography.hazmat.primitives.ciphers.algorithms import AES
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from pysequoia import Tsk, sign
 from pysequoia.packet import PacketPile
 
@@ -30,8 +33,8 @@ with warnings.catch_warnings():
     from pgpy.packet.packets import PKESessionKeyV3
 
 
-_NUMBERS = {1: 1, 17: 2, 22: 2}
-"""How many a signature is, by its algorithm: RSA, DSA, EdDSA."""
+_NUMBERS = {1: 1, 17: 2, 19: 2, 22: 2}
+"""How many a signature is, by its algorithm: RSA, DSA, ECDSA, EdDSA."""
 
 
 def armored(data: bytes, kind: str = "PGP MESSAGE") -> str:
@@ -187,7 +190,7 @@ def key_with_revoked_subkey() -> str:
 # Keys that would keep a library busy which verifies all they say of themselves
 
 _MADE = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp()).to_bytes(4)
-DSA, RSA, _EDDSA = 17, 1, 22
+DSA, RSA, _ECDSA, _EDDSA = 17, 1, 19, 22
 _CERTIFICATION, _BINDING, _BACK = 0x13, 0x18, 0x19
 _MADE_AT, _FLAGS, _EMBEDDED, _ISSUER = 2, 27, 32, 33
 
@@ -214,6 +217,47 @@ def name_signed_by_none(primary: bytes, algorithm: int, *signature: int) -> byte
     covered = b"\xb4" + len(name).to_bytes(4) + name
     signed, _ = _unsigned(_CERTIFICATION, algorithm, primary, covered)
     return packet(13, name) + packet(2, signed + b"".join(map(_number, signature)))
+
+
+def p521_body() -> bytes:
+    """A key of the curve that takes longest to verify by."""
+    point = (
+        generate_private_key(SECP521R1())
+        .public_key()
+        .public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+    )
+    curve = bytes.fromhex("2b81040023")
+    return key_body(_ECDSA)[:6] + bytes((len(curve),)) + curve + _number(int.from_bytes(point))
+
+
+def misplaced(primary: bytes, names: int, signatures: int) -> bytes:
+    """A key of P-521 with signatures at the wrong user id, which look right at each other one."""
+    head, _ = _unsigned(_CERTIFICATION, _ECDSA, primary, b"")
+    head = signed_part(head)
+    found, bits = _names_alike(primary, head, names)
+    made = (head + bytes(2) + bits + _number(random_number(520)) * 2 for _ in range(signatures))
+    return b"".join(
+        (
+            packet(6, primary) + packet(13, b"another"),
+            *(packet(2, each) for each in made),
+            *(packet(13, each) for each in found),
+        )
+    )
+
+
+def _names_alike(primary: bytes, head: bytes, most: int) -> tuple[list[bytes], bytes]:
+    """User ids for which the digest of a signature begins alike, found by trying."""
+    start = hashlib.sha256(_covered(primary))
+    end = head + b"\x04\xff" + len(head).to_bytes(4)
+    names: dict[bytes, list[bytes]] = {}
+    for number in count():
+        name, digest = b"%x" % number, start.copy()
+        digest.update(b"\xb4" + len(name).to_bytes(4) + name + end)
+        bits = digest.digest()[:2]
+        names.setdefault(bits, []).append(name)
+        if len(names[bits]) == most:
+            return names[bits], bits
+    raise AssertionError
 
 
 def back_signed(private: str, subkey: bytes, *sizes: int) -> bytes:

@@ -8,7 +8,7 @@ import pysequoia
 import pytest
 
 from chalicelib.crypto.openpgp import BadMessage, ServerKey
-from chalicelib.domain.armor import PUBLIC_KEY, read_message, write_block
+from chalicelib.domain.armor import PUBLIC_KEY, read_block, read_message, write_block
 from tests.crypto import forge
 from tests.support.world.keys import KEYS, Key, challenge, open_sealed
 
@@ -123,3 +123,24 @@ def test_what_a_stored_key_says_of_a_subkey_without_bounds_is_not_verified(
     opened = server_key.open_challenge(challenge(TEXT, ada.private, server.public), stored)
     assert time.process_time() - start < 0.5
     assert opened == open_sealed(sealed, ada.private, server.public) == TEXT
+
+
+def test_of_a_stored_key_with_very_many_signatures_some_are_verified(
+    server: Key, server_key: ServerKey, ada: Key
+):
+    """It came before there was a bound, and others' signatures lock nobody out."""
+    data = read_block(ada.public, PUBLIC_KEY).data
+    own = [bytes(each) for each in pysequoia.packet.PacketPile.from_bytes(data)]
+    other = KEYS["betty"].private
+    others = [forge.packet(2, forge.signature_of(b"%d" % each, other)) for each in range(250)]
+    packets = [*own[:3], *others, *own[3:]]
+    sealed = server_key.seal(TEXT, write_block(b"".join(packets), PUBLIC_KEY))
+    assert open_sealed(sealed, ada.private, server.public) == TEXT
+
+
+def test_a_stored_signature_at_the_wrong_user_id_is_not_tried_at_each(server_key: ServerKey):
+    stored = write_block(forge.misplaced(forge.p521_body(), names=8, signatures=300), PUBLIC_KEY)
+    begun = time.process_time()
+    with pytest.raises(BadMessage):
+        server_key.seal(TEXT, stored)
+    assert time.process_time() - begun < 0.5
