@@ -21,7 +21,12 @@ from chalicelib.crypto.decryption import (
     read_content,
 )
 from chalicelib.crypto.pgpy_keys import Algorithm, generate, read_decryptors
-from chalicelib.crypto.public_keys import PublicKey, parse_public_key, read_public_key
+from chalicelib.crypto.public_keys import (
+    PublicKey,
+    fingerprint_of_public_key,
+    parse_public_key,
+    read_public_key,
+)
 from chalicelib.crypto.self_signatures import UnreadableCertificate, read_certificate
 from chalicelib.domain import clock
 from chalicelib.domain.armor import (
@@ -46,6 +51,7 @@ __all__ = [
     "PublicKey",
     "ServerKey",
     "fingerprint_of_private_key",
+    "fingerprint_of_public_key",
     "parse_public_key",
     "read_public_key",
 ]

@@ -83,18 +83,20 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody], caller: Cal
     """Spend the link of a person who holds the user's key on a new device.
 
     Who has the key can sign in by it, and who has not cannot. Their second factor stays, and is
-    to be given anew wherever a device was remembered.
+    to be given anew wherever a device was remembered. What the key says of itself, such as that
+    it is expired, is verified once the link is good.
     """
     body = draft.read(BAD_TOKEN)
     user, row = _read(user_id, RECOVER, body.token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
-    fingerprint = openpgp.parse_public_key(body.require_key()).fingerprint
+    fingerprint = openpgp.fingerprint_of_public_key(body.require_key())
     gpgkey = people.key_of(user)
     if gpgkey is None or gpgkey.fingerprint != fingerprint:
         raise Invalid("The key provided does not belong to given user.")
     body.require_token()
     link = _require_link(row, RECOVER)
+    openpgp.parse_public_key(body.require_key())
     with Transaction() as tx:
         tx.update(
             User.by_id(user_id),

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pysequoia
 import pytest
 
+from chalicelib.domain.armor import (
+    PUBLIC_KEY,
+    read_block,
+    read_packets,
+    write_block,
+    write_packets,
+)
 from chalicelib.domain.ids import new_id
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.views.logs import log_events
@@ -307,6 +315,31 @@ def test_the_key_is_the_users(api, betty_again, digest):
     response = complete(api, betty_again.id, betty_again.token, KEYS["carol"].public)
 
     assert refused(response, "The key provided does not belong to given user.")
+    assert digest() == before
+
+
+def test_a_key_that_many_have_signed_since_is_the_users(api, betty_again):
+    packets = read_packets(read_block(betty_again.who.key.public, PUBLIC_KEY).data)
+    signed = write_block(
+        write_packets([*packets[:3], *packets[2:3] * 250, *packets[3:]]), PUBLIC_KEY
+    )
+
+    assert complete(api, betty_again.id, betty_again.token, signed).message == DONE
+
+
+def test_what_a_key_says_of_itself_is_verified_once_the_link_is_good(api, betty_again, digest):
+    """Else whoever knows an identifier could have us verify what they like."""
+    secret = pysequoia.Tsk.from_bytes(betty_again.who.key.private.encode())
+    expired = str(
+        secret.extract_certificate().set_expiration(
+            datetime(2024, 2, 1, tzinfo=UTC), secret.certifier()
+        )
+    )
+    before = digest()
+
+    assert refused(complete(api, betty_again.id, new_id(), expired), BAD_TOKEN)
+    response = complete(api, betty_again.id, betty_again.token, expired)
+    assert response.body == {"gpgkey": {"expires": {"custom": "The key is expired."}}}
     assert digest() == before
 
 
