@@ -90,6 +90,21 @@ def test_a_mail_tells_who_did_it_themselves_that_they_did(template, manages, loc
 
 
 @pytest.mark.parametrize("locale", mails.languages())
+def test_who_did_not_give_up_their_recovery_is_told_that_others_read_their_mails(locale):
+    """Whoever has the link can, so the mail may be the first that its owner hears of it."""
+    words = {
+        "de-DE": "Falls Sie das nicht waren, liest jemand anderes Ihre Mails",
+        "en-UK": "If it was not you, somebody else reads your mails",
+        "fr-FR": "Si ce n'était pas vous, quelqu'un d'autre lit vos mails",
+    }
+    said = given_to("recovery-aborted")
+    own = mails.render("recovery-aborted", {**said, "by_reader": True}, locale).text
+    others = mails.render("recovery-aborted", {**said, "by_reader": False}, locale).text
+    assert words[locale] in own
+    assert words[locale] not in others
+
+
+@pytest.mark.parametrize("locale", mails.languages())
 def test_no_mail_joins_two_words(locale):
     """A line that ends with a tag does not break in a mail, so no word may stand before it."""
     tag = r"{%[^%]*%}"
