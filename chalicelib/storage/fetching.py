@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, TypeVar, overload
 
 from pynamodb.expressions.condition import Condition
 
-from chalicelib.domain.errors import Stale, Unavailable
+from chalicelib.domain.errors import Unavailable
 from chalicelib.storage import pace
 from chalicelib.storage.base import Key, RawRow, Table, in_chunks
 from chalicelib.storage.connection import Json, connection
@@ -71,19 +71,21 @@ def query(
     *,
     index: str | None = None,
     range_condition: Condition | None = None,
-    rows_move: bool = False,
+    subject: str | None = None,
 ) -> list[RawRow]:
     """Read all rows of a hash key, in the order of their range keys.
 
-    Each page is of its own moment. Where rows may move from one to another, several pages are
-    read again, and raise `Stale` if they are not the same.
+    Each page is of its own moment. Where what a row is of may get another row, at another key,
+    `subject` is the attribute that names it. Several pages are then read twice, and of what one
+    of the two readings has there is the last row that was read.
     """
     parameters = _query_parameters(table, hash_key, index, range_condition)
-    rows = list(_pages("Query", parameters))
-    if rows_move and "ExclusiveStartKey" in parameters:
-        del parameters["ExclusiveStartKey"]
-        if rows != list(_pages("Query", parameters)):
-            raise Stale
+    pages = list(_pages("Query", parameters))
+    rows = list(chain.from_iterable(pages))
+    if subject is not None and len(pages) > 1:
+        rows += _rows("Query", parameters)
+        last = {row[subject]["S"]: row for row in rows}
+        rows = sorted(last.values(), key=partial(key_of, table))
     return rows if index is not None else as_written(table.forms, rows)
 
 
@@ -94,7 +96,7 @@ def keys(table: type[Table], hash_key: str) -> list[RawRow]:
     placeholders = {f"#k{number}": name for number, name in enumerate(names)}
     parameters["ProjectionExpression"] = ", ".join(placeholders)
     parameters["ExpressionAttributeNames"] |= placeholders
-    return list(_pages("Query", parameters))
+    return list(_rows("Query", parameters))
 
 
 def first(
@@ -102,7 +104,7 @@ def first(
 ) -> list[RawRow]:
     """Read the first rows of a hash key, so many at most, in the order of their range keys."""
     parameters = {**_query_parameters(table, hash_key, None, range_condition), "Limit": most}
-    return as_written(table.forms, list(islice(_pages("Query", parameters), most)))
+    return as_written(table.forms, list(islice(_rows("Query", parameters), most)))
 
 
 def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
@@ -110,7 +112,7 @@ def scan(table: type[Table], *names: str) -> Iterator[RawRow]:
 
     Every form has them, as it has what reads filter by.
     """
-    return _pages(
+    return _rows(
         "Scan",
         {
             "TableName": table.stored_as(),
@@ -132,7 +134,7 @@ def scan_for(table: type[Table], keep: Condition) -> Iterator[RawRow]:
     }
     parameters["ExpressionAttributeNames"] = {each: name for name, each in names.items()}
     parameters["ExpressionAttributeValues"] = values
-    return map(table.forms.as_written, _pages("Scan", parameters))
+    return map(table.forms.as_written, _rows("Scan", parameters))
 
 
 def page(table: type[Table], after: RawRow | None, most: int) -> tuple[list[RawRow], RawRow | None]:
@@ -147,19 +149,25 @@ def page(table: type[Table], after: RawRow | None, most: int) -> tuple[list[RawR
     return answer["Items"], answer.get("LastEvaluatedKey")
 
 
-def _pages(operation: str, parameters: Json) -> Iterator[RawRow]:
-    """The rows of all pages, also after one that is empty and has a continuation."""
+def _rows(operation: str, parameters: Json) -> Iterator[RawRow]:
+    """The rows of all pages."""
+    return chain.from_iterable(_pages(operation, parameters))
+
+
+def _pages(operation: str, parameters: Json) -> Iterator[list[RawRow]]:
+    """The rows of each page; one that is empty may have a continuation."""
+    start: Json = {}
     while True:
-        answer = connection.call(operation, dict(parameters))
-        yield from answer["Items"]
+        answer = connection.call(operation, {**parameters, **start})
+        yield answer["Items"]
         if "LastEvaluatedKey" not in answer:
             return
-        parameters["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
 
 
 def in_index(table: type[Table], attribute: str, value: str, *, index: str) -> list[RawRow]:
     """Read the rows of an index; as of a moment ago, so no right is decided by them."""
-    return list(_pages("Query", _index_parameters(table, attribute, value, index)))
+    return list(_rows("Query", _index_parameters(table, attribute, value, index)))
 
 
 def in_index_between(
@@ -176,7 +184,7 @@ def in_index_between(
     parameters["KeyConditionExpression"] += " AND #sort BETWEEN :first AND :last"
     parameters["ExpressionAttributeNames"]["#sort"] = sorted_by
     parameters["ExpressionAttributeValues"] |= {":first": {"S": first}, ":last": {"S": last}}
-    return list(_pages("Query", parameters))
+    return list(_rows("Query", parameters))
 
 
 def count(table: type[Table], attribute: str, value: str, *, index: str) -> int:
@@ -211,7 +219,7 @@ def select(
     parameters["ScanIndexForward"] = not is_descending
     if most is not None:
         parameters["Limit"] = max(most, 1)
-    rows = list(islice(_pages("Query", parameters), most))
+    rows = list(islice(_rows("Query", parameters), most))
     return rows if index is not None else as_written(table.forms, rows)
 
 

@@ -73,6 +73,9 @@ class Claim(Dependent):
 
     @classmethod
     def of_kind(cls, kind: str) -> list[Claim]:
-        """Return all claims of a kind, ordered by value."""
-        rows = reading.query(cls, kind, rows_move=kind in _CHANGED)
+        """Return all claims of a kind, ordered by value.
+
+        Where names change, several pages have one claim of each subject.
+        """
+        rows = reading.query(cls, kind, subject="subject" if kind in _CHANGED else None)
         return [cls.from_raw(row) for row in rows]

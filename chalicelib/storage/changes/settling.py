@@ -72,10 +72,10 @@ def set_of(
     *,
     index: str | None = None,
     range_condition: Condition | None = None,
-    rows_move: bool = False,
+    subject: str | None = None,
 ) -> list[RawRow]:
     """The rows of a hash key as they count; of an index, those that fulfil an equality."""
-    query = partial(fetching.query, table, hash_key, rows_move=rows_move)
+    query = partial(fetching.query, table, hash_key, subject=subject)
 
     def whole() -> RowsByKey:
         return dict(fetching.by_key(table, query()))

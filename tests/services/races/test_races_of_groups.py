@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -420,20 +421,50 @@ def test_who_names_a_group_again_is_shown_it_as_it_was_at_one_moment(ada, team, 
         assert named.status == 404 or len(named.body["groups_users"]) == 1, order.order
 
 
+@pytest.mark.parametrize("nth", [1, 2])
 @pytest.mark.parametrize(("before", "after"), [("mmm", "aaa"), ("aaa", "zzz")])
-def test_a_list_of_several_pages_has_each_group_once(ada, betty, before, after):
+def test_a_list_of_several_pages_has_each_group_once(ada, betty, before, after, nth):
     """FT08, where a name that is changed moves a group from one page to another."""
     team, other = make.group(betty, name=before), make.group(betty, name="ggg")
     searched = "/share/search-aros.json?contain[groups_users]=0"
 
     for address in ("/groups.json", searched):
         assert groups.update(ada, team, name=before).status == 200
-        renamed = BetweenPages(lambda: groups.update(ada, team, name=after), of=GROUP)
+        renamed = BetweenPages(lambda: groups.update(ada, team, name=after), of=GROUP, nth=nth)
         with SmallPages(1), renamed:
             found = betty.client.get(address)
         listed = sorted(each["id"] for each in found.body if "username" not in each)
         assert renamed.happened
         assert (found.status, listed) == (200, sorted([team.id, other.id])), address
+
+
+def test_a_group_of_several_pages_is_found_by_its_new_name(ada, betty):
+    """FT08, where it has that from the first reading of the names on."""
+    team, _ = make.group(betty, name="zzz"), make.group(betty, name="ggg")
+
+    for after in ("aaa", "yyy"):
+        assert groups.update(ada, team, name="zzz").status == 200
+        renamed = BetweenPages(partial(groups.update, ada, team, name=after), of=GROUP)
+        with SmallPages(1), renamed:
+            found = betty.client.get(f"/share/search-aros.json?filter[search]={after}")
+        assert [each["name"] for each in found.body] == [after]
+
+
+@pytest.mark.parametrize("address", ["/groups.json", "/share/search-aros.json"])
+def test_a_list_of_several_pages_is_answered_while_groups_are_made(ada, betty, address):
+    """FT08, RA14: as by a directory that makes several a second"""
+    there = {make.group(betty, name=name).id for name in ("mmm", "nnn")}
+    names = (f"a{number:02}" for number in range(99, 0, -1))
+    made = BetweenPages(lambda: make.group(betty, name=next(names)), of=GROUP, nth=None)
+
+    with SmallPages(1), made:
+        found = betty.client.get(address)
+
+    listed = [each["id"] for each in found.body or () if "username" not in each]
+    assert made.happened
+    assert found.status == 200
+    assert there <= set(listed)
+    assert len(listed) == len(set(listed))
 
 
 def test_a_share_of_nothing_by_who_was_at_no_moment_an_owner(ada, betty, race):

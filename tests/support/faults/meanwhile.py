@@ -36,20 +36,34 @@ class Meanwhile(Around):
 
 
 class BetweenPages(Around):
-    """Makes a change when a set of rows is read on after its first page."""
+    """Makes a change when a set of rows is read on after its first page.
 
-    def __init__(self, change: Callable[[], object], *, of: str) -> None:
+    That is in the nth reading of the set; in all of them, where no number is given.
+    """
+
+    def __init__(self, change: Callable[[], object], *, of: str, nth: int | None = 1) -> None:
         self.change = change
         self.hash_key = {"S": of}
+        self.nth = nth
+        self.readings = 0
+        self.is_at_first_page = False
         self.happened = False
 
     def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
-        is_next = operation == "Query" and "ExclusiveStartKey" in parameters
-        if is_next and not self.happened:
-            self.happened = self.hash_key in parameters["ExpressionAttributeValues"].values()
-            if self.happened:
+        if operation != "Query" or not self._is_of_the_set(parameters):
+            return send()
+        if "ExclusiveStartKey" not in parameters:
+            self.readings += 1
+            self.is_at_first_page = True
+        elif self.is_at_first_page:
+            self.is_at_first_page = False
+            if self.nth in (None, self.readings):
+                self.happened = True
                 Context().run(self.change)
         return send()
+
+    def _is_of_the_set(self, parameters: Json) -> bool:
+        return self.hash_key in parameters["ExpressionAttributeValues"].values()
 
 
 class Torn(Around):
