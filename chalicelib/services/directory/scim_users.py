@@ -118,7 +118,8 @@ def replace(provisioner: Provisioner, user: str, sent: Any, versions: Versions) 
     stored, actor = _read(provisioner, user)
     before = seen(stored)
     versions.require(before.version)
-    return _changed(provisioner, actor, before, states.person(sent, before.state))
+    after = states.person(sent, before.state)
+    return _called(provisioner, actor, before, after, is_asked=True)
 
 
 def patch(provisioner: Provisioner, user: str, sent: Any, versions: Versions) -> Found:
@@ -126,9 +127,8 @@ def patch(provisioner: Provisioner, user: str, sent: Any, versions: Versions) ->
     before = seen(stored)
     versions.require(before.version)
     after = patches.person(before.state, sent)
-    if _asks_for_a_name(stored, after):
-        return _changed(provisioner, actor, before, after)
-    return _named_if_free(provisioner, actor, before, after)
+    is_asked = _asks_for_a_name(stored, after)
+    return _called(provisioner, actor, before, after, is_asked=is_asked)
 
 
 def delete(provisioner: Provisioner, user: str, versions: Versions) -> None:
@@ -209,26 +209,27 @@ def _adopted(provisioner: Provisioner, actor: Actor, user_id: str, state: Person
 
 
 def _asks_for_a_name(user: User, after: PersonState) -> bool:
-    """Whether a change is of somebody whom the directory has a name for, or gives one.
-
-    A suspension never waits for one.
-    """
+    """Whether a change is of somebody whom the directory has a name for, or gives one."""
     is_named = bool(user.scim_name) or after.user_name != user.username
     return is_named or (after.active and after.external_id is not None)
 
 
-def _named_if_free(
-    provisioner: Provisioner, actor: Actor, before: Found, after: PersonState
+def _called(
+    provisioner: Provisioner, actor: Actor, before: Found, after: PersonState, *, is_asked: bool
 ) -> Found:
-    """Change somebody, who is called by their address from now on, unless another is already.
+    """Change somebody, who is called so from now on, unless another is already.
 
-    Then they are changed and not provisioned: who is to be suspended must not stay for that.
+    Where that was asked for it is refused. Else, and where they are suspended, they are changed
+    and called as before, if by any name: who is to be suspended must not stay for that.
     """
     try:
         return _changed(provisioner, actor, seen(before.user.copy()), after)
     except Taken:
-        unnamed = dataclasses.replace(after, user_name=None)
-        return _changed(provisioner, actor, before, unnamed)
+        is_suspended_now = before.state.active and not after.active
+        if is_asked and not is_suspended_now:
+            raise
+        as_before = dataclasses.replace(after, user_name=before.user.scim_name)
+        return _changed(provisioner, actor, before, as_before)
 
 
 def _suspended(state: PersonState) -> PersonState:

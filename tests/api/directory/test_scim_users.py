@@ -491,9 +491,42 @@ def test_who_would_be_called_as_another_is_not_provisioned(
     before = digest()
     path = f"/Users/{betty.id}"
     assert refusal(directory.patch(path, operation)) == (409, "uniqueness")
-    sent = person("x", userName="betty@example.com", active=False)
+    sent = person("x", userName="betty@example.com")
     assert refusal(directory.put(path, sent)) == (409, "uniqueness")
     assert digest() == before
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_who_leaves_is_out_though_they_are_to_be_called_as_another(directory, betty, method):
+    """AU11, RA10"""
+    carl, path = directory.made("carl"), f"/Users/{betty.id}"
+    if method == "put":
+        answer = directory.put(path, person("betty", userName="carl", active=False))
+    else:
+        operations = replace("userName", "carl"), replace("active", value=False)
+        answer = directory.patch(path, *operations)
+    assert (answer.status, answer.json["active"]) == (200, False)
+    assert betty.client.get("/users/me.json").status == 403
+    assert [each["id"] for each in directory.get("/Users").json["Resources"]] == [carl["id"]]
+
+
+@pytest.mark.parametrize("method", ["put", "patch"])
+def test_who_is_suspended_keeps_their_name_where_the_new_one_is_of_another(directory, method):
+    """AU11, RA10"""
+    made = directory.made("dora")
+    directory.made("carl")
+    path = f"/Users/{made['id']}"
+    if method == "put":
+        answer = directory.put(path, person("dora", userName="CARL", externalId="x", active=False))
+    else:
+        changes = {"userName": "CARL", "externalId": "x", "active": False}
+        answer = directory.patch(path, replace(None, changes))
+    assert answer.status == 200
+    assert answer.json["active"] is False
+    assert (answer.json["userName"], answer.json["externalId"]) == ("dora", "x")
+    assert directory.found(made["id"]) == answer.json
+    again = directory.patch(path, replace("userName", "carl"))
+    assert refusal(again) == (409, "uniqueness")  # who is suspended already waits for it
 
 
 def test_a_directory_gives_nobody_a_role(directory, ada, betty):
