@@ -18,7 +18,7 @@ from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting
-from chalicelib.tables.users.users import User
+from chalicelib.tables.users.users import SOON, User
 
 _MOMENT = timedelta(seconds=deadline.REQUEST)
 """How long a request may take that takes access away."""
@@ -61,11 +61,13 @@ def _holders(user: User | None, read: Reading) -> frozenset[str]:
 def _is_suspended_since(user: User, read: Reading) -> bool:
     """Whether the reader was suspended in the moment of the reading, or before it.
 
-    Who is suspended by a date that came by itself has lost nothing.
+    Who is suspended by a date that came by itself has lost nothing. A date that is hardly later
+    than when it was set is no such date: it says «now».
     """
     if user.disabled is None or not user.is_suspended(clock.now()):
         return False
-    return read.created >= user.disabled - _MOMENT
+    says_now = user.disabled <= user.modified + SOON
+    return read.created >= user.disabled - _MOMENT - (SOON if says_now else timedelta())
 
 
 def _is_as_it_was_read(row: Resource, read: Reading) -> bool:

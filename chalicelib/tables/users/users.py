@@ -7,7 +7,7 @@ What may change without raising it is declared `unversioned`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, NotRequired, TypedDict
 
 from pynamodb.attributes import (
@@ -39,6 +39,9 @@ from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
 from chalicelib.storage.values import Entries, Flag, Number, Text, Texts
 from chalicelib.storage.versioned import Versioned, VersionedRow
+
+SOON = timedelta(minutes=5)
+"""By how much a browser's clock may be ahead when it says «now»."""
 
 
 class BelongingRow(TypedDict):

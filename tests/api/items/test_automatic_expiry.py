@@ -219,8 +219,9 @@ def test_who_is_suspended_later_reads_until_then_and_nothing_expires(ada, betty,
 @pytest.mark.usefixtures("on")
 def test_a_date_that_comes_by_itself_lets_nothing_expire(ada, betty, time: Time):
     """Not what was read in the minutes before it, either."""
-    suspend(ada, betty, "2026-11-21T12:02:00Z")
+    suspend(ada, betty, "2026-11-21T12:06:00Z")
     item = make.resource(ada, {betty: READ})
+    time.pass_by(minutes=4)
     read(betty, item)
 
     time.pass_by(minutes=6)
@@ -231,7 +232,23 @@ def test_a_date_that_comes_by_itself_lets_nothing_expire(ada, betty, time: Time)
 
 
 @pytest.mark.usefixtures("on")
-@pytest.mark.parametrize("how", ["suspended", "suspended of old", "deleted", "unshared"])
+def test_what_is_read_until_a_browser_that_is_ahead_says_now_expires(ada, betty, time: Time):
+    """A suspension «now» is of that clock: who is suspended so reads for some minutes more."""
+    item = make.resource(ada, {betty: READ})
+    suspend(ada, betty, "2026-11-21T12:04:00Z")
+    time.pass_by(minutes=3)
+    read(betty, item)
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == ["2026-11-21T12:08:58+00:00"]
+
+
+@pytest.mark.usefixtures("on")
+@pytest.mark.parametrize(
+    "how", ["suspended", "suspended by a clock ahead", "suspended of old", "deleted", "unshared"]
+)
 def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
     ada, betty, time: Time, how
 ):
@@ -240,6 +257,8 @@ def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
     with Meanwhile(lambda: read(betty, item), nth=2 if how == "deleted" else 1):
         if how == "suspended":
             suspend(ada, betty)
+        elif how == "suspended by a clock ahead":
+            suspend(ada, betty, "2026-11-21T12:04:00Z")
         elif how == "suspended of old":
             suspend(ada, betty, "2020-01-01T00:00:00Z")
         elif how == "deleted":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from functools import partial
 
 from chalicelib.domain import clock
@@ -10,10 +9,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.operator.notices import Event
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.operator import notices
-from chalicelib.tables.users.users import User
-
-_SOON = timedelta(minutes=5)
-"""By how much a browser's clock may be ahead when it says «now»."""
+from chalicelib.tables.users.users import SOON, User
 
 
 def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool) -> None:
@@ -35,7 +31,7 @@ def tell_of_role(tx: Transaction, actor: Actor, user: User, *, had_powers: bool)
 def tell_of_suspension(tx: Transaction, actor: Actor, user: User, *, had_powers: bool) -> None:
     """Tell the administrators, and who is or was one; of what begins later, since when."""
     others, name = notices.administrators(but=[user.id]), notices.name_of(user)
-    is_now = user.is_suspended(clock.now() + _SOON)
+    is_now = user.is_suspended(clock.now() + SOON)
     since = None if is_now else f"{user.disabled:%Y-%m-%d %H:%M UTC}"
     told = partial(notices.tell, tx, actor=actor.id, since=since)
     told(Event.USER_SUSPENDED, to=others, subject=user.id, name=name)
