@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
 
-from chalicelib.domain.errors import Refusal
+from chalicelib.domain.errors import Forbidden, Refusal
 from chalicelib.settings import settings
 
 _FOLDER = Path(__file__).with_suffix("")
@@ -144,6 +144,14 @@ def refused(message: str, back: str) -> Document:
     """What was asked for is refused; `back` is the path of the page it was asked for on."""
     values = {"refused": _told(message), "back": escape(back)}
     return _page("refused", "This was not done", place=_KEPT, **values)
+
+
+def not_shown(error: Refusal, path: str) -> Document:
+    """Why the page at a path is not shown, with the way to it, unless it is for others alone."""
+    if isinstance(error, Forbidden):
+        told = _told(error.message)
+        return _page("not-for-you", "This page is not for you", place=_KEPT, refused=told)
+    return refused(told_of(error), path)
 
 
 def sent() -> Document:

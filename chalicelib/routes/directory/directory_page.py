@@ -32,6 +32,10 @@ _NOT_FOR_USERS = "Only administrators decide about the directory."
 _NO_FORM = "The form does not say what is to be done."
 
 
+def _not_shown(error: Refusal, _: Mapping[str, str]) -> Reply:
+    return page(pages.not_shown(error, PAGE))
+
+
 def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
     return page(pages.refused(error.message, PAGE))
 
@@ -42,7 +46,7 @@ def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
     access=Access.ADMIN,
     denied=_NOT_FOR_USERS,
     query=Options(flags=frozenset({"saved", "disabled"})),
-    refused=_refused,
+    refused=_not_shown,
 )
 def show_form(actor: Actor, query: Query, cookies: Mapping[str, str]) -> Reply:
     """The settings of the directory, but for its passwords, and what can be done with them."""

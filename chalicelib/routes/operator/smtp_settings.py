@@ -89,6 +89,10 @@ def try_out(body: Draft[MailTrialBody]) -> Sequence[Exchange]:
     return mail_relay.try_out(body)
 
 
+def _not_shown(error: Refusal, _: Mapping[str, str]) -> Reply:
+    return page(pages.not_shown(error, PAGE))
+
+
 def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
     return page(pages.refused(pages.told_of(error), PAGE))
 
@@ -99,7 +103,7 @@ def _refused(error: Refusal, _: Mapping[str, str]) -> Reply:
     access=Access.ADMIN,
     denied=_DENIED,
     query=Options(flags=frozenset({"saved"})),
-    refused=_refused,
+    refused=_not_shown,
 )
 def show_form(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators name a mail server."""

@@ -45,22 +45,28 @@ _DENIED = {
 
 def _form(path: str, action: str) -> Callable[[Handler], Handler]:
     """The page at a path, with the form as it is saved."""
+
+    def refused(error: Refusal, _: Mapping[str, str]) -> Reply:
+        return page(pages.not_shown(error, path))
+
     saved = Options(flags=frozenset({"saved"}))
-    return endpoints.page(path, action=action, query=saved, **_declared(path))
+    return endpoints.page(path, action=action, query=saved, refused=refused, **_declared(path))
 
 
 def _sent(path: str, action: str, body: type[Any]) -> Callable[[Handler], Handler]:
     """What the form of the page at a path is sent to."""
+
+    def refused(error: Refusal, _: Mapping[str, str]) -> Reply:
+        return page(pages.refused(pages.told_of(error), path))
+
+    declared = _declared(path)
     return endpoints.page(
-        path, ("POST",), action=action, body=body, needs_object=True, **_declared(path)
+        path, ("POST",), action=action, body=body, needs_object=True, refused=refused, **declared
     )
 
 
 def _declared(path: str) -> dict[str, Any]:
-    def refused(error: Refusal, _: Mapping[str, str]) -> Reply:
-        return page(pages.refused(pages.told_of(error), path))
-
-    return {"access": Access.ADMIN, "denied": _DENIED[path], "refused": refused}
+    return {"access": Access.ADMIN, "denied": _DENIED[path]}
 
 
 def _shown(query: Query, cookies: Mapping[str, str], form: Callable[[str, str], Document]) -> Reply:

@@ -27,6 +27,13 @@ DENIED = {
     LANGUAGE: "Only administrators choose the language of the organisation.",
     MAILS: "Only administrators decide which mails are sent.",
 }
+PAGES = [
+    *DENIED,
+    "/app/administration/mfa",
+    "/app/administration/smtp-settings",
+    "/app/administration/users-directory",
+]
+"""All pages that are for administrators alone."""
 both = pytest.mark.parametrize("page", [LANGUAGE, MAILS])
 
 
@@ -143,6 +150,17 @@ def test_others_are_told_that_it_is_not_for_them(betty: Somebody, page: str, dig
         assert DENIED[page] in response.content.decode()
         assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert digest() == before
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_who_may_not_see_a_page_is_not_led_to_it_again(betty: Somebody, page: str) -> None:
+    browser = handshake.signed_in(betty)
+
+    seen = browser.get(page, headers=BROWSER).content.decode()
+
+    assert "<h1>This page is not for you</h1>" in seen
+    assert '<a href="/app">To your passwords</a>' in seen
+    assert f'href="{page}"' not in seen
 
 
 @both
