@@ -45,6 +45,8 @@ class Filter:
     several: str | None = None
     """The message for several values where only one is taken."""
     choices: tuple[str, ...] = ()
+    about: str = ""
+    """What it keeps, where its name does not say so."""
 
     def value(self, name: str, plain: Sequence[str], listed: Sequence[str]) -> Any:
         """The value of `filter[name]=` (`plain`) and `filter[name][]=` (`listed`).

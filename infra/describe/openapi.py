@@ -177,10 +177,11 @@ def _header_parameters(route: Route) -> Iterator[Schema]:
 
 def _filter(name: str, kind: Filter) -> Schema:
     schema = {"type": "string", "enum": list(kind.choices)} if kind.choices else _KINDS[kind.kind]
+    about = {"description": kind.about} if kind.about else {}
     if kind.takes is not Takes.ALL:
-        return _parameter(f"filter[{name}]", schema)
+        return _parameter(f"filter[{name}]", schema) | about
     several = {"type": "array", "items": schema, "minItems": 1, "maxItems": filters.MOST_VALUES}
-    return {**_parameter(f"filter[{name}][]", several), "style": "form", "explode": True}
+    return {**_parameter(f"filter[{name}][]", several), "style": "form", "explode": True} | about
 
 
 def _parameter(name: str, schema: Schema) -> Schema:

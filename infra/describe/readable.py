@@ -47,7 +47,7 @@ def _operation(method: str, path: str, operation: Json, schemas: Json) -> Iterat
     asked = [each for each in operation.get("parameters", ()) if "name" in each]
     if asked:
         yield "<h3>Parameters</h3>"
-        yield from _list((each["name"], _kind(each["schema"], schemas)) for each in asked)
+        yield from _list((each["name"], _parameter(each, schemas)) for each in asked)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body is not None:
         yield "<h3>Body</h3>"
@@ -58,6 +58,12 @@ def _operation(method: str, path: str, operation: Json, schemas: Json) -> Iterat
         for status, answer in sorted(operation["responses"].items())
     )
     yield "</details>"
+
+
+def _parameter(parameter: Json, schemas: Json) -> str:
+    kind = _kind(parameter["schema"], schemas)
+    about = escape(parameter.get("description", ""))
+    return f"{kind}. {about}" if about else kind
 
 
 def _body(schema: Json, schemas: Json) -> Iterator[str]:

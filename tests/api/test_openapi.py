@@ -123,6 +123,14 @@ def test_the_parameters_are_those_the_route_reads(route):
     assert set(parameters_of(route, "query")) == expected
 
 
+def test_a_filter_whose_name_says_little_is_told_of():
+    found = DOCUMENT["paths"]["/gpgkeys.json"]["get"]["parameters"]
+    asked = {each["name"]: each for each in found if "name" in each}
+
+    assert "servertime" in asked["filter[synced-at]"]["description"]
+    assert "description" not in asked["filter[modified-after]"]
+
+
 @over(has_body)
 def test_the_body_is_described(route):
     content = operation_of(route)["requestBody"]["content"]["application/json"]["schema"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from chalicelib.domain.actor import Access
 from chalicelib.domain.ids import GpgkeyId
@@ -17,10 +18,17 @@ from chalicelib.web.reply import Reply
 endpoints = Endpoints(__name__)
 
 SORTS: dict[str, Callable[[GpgkeyRow], str]] = {"Gpgkeys.key_id": lambda row: row["key_id"]["S"]}
+_synced = replace(
+    timestamp,
+    about=(
+        "The servertime of a list of keys that the client has: keeps what has changed since, or "
+        "may be missing there. Also known as modified_after."
+    ),
+)
 LIST = Options(
     filters={
         "modified-after": timestamp,
-        "synced-at": timestamp,
+        "synced-at": _synced,
         "is-deleted": flag,
         "has-users": ids("user id"),
     },
