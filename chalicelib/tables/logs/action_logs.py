@@ -7,7 +7,7 @@ row of each request also stands in the index by month, which is the log of the w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -45,6 +45,9 @@ SHOWN = (
 """The actions that the log of their subject shows; others stand in the log of the service alone."""
 MOST_SECRETS = 5_000
 """Secrets that are named where so many are replaced at once, in 215 KB."""
+MOST_RENEWED = 2_500
+"""Users that are named whose secrets a share has replaced, in 100 KB. A share of as many
+permissions as may be sent has 130 KB beside that."""
 MOST_GONE = 2_500
 MOST_HANDED_OVER = 500
 """What is named that went with a folder, a user or a group, or was handed over, in 140 KB. A group
@@ -200,6 +203,11 @@ class ActionLog(Table):
         """Tell that secrets were replaced, and whose."""
         pairs = [*secrets][:MOST_SECRETS]
         self.secrets = packed(each for pair in pairs for each in pair)
+
+    def names_renewed(self, users: Collection[UserId]) -> None:
+        """Tell whose secrets a share has replaced; what users are shown does not name them."""
+        if users:
+            self._tells(renewed=sorted(users)[:MOST_RENEWED])
 
     def names_gone(self, gone: Sequence[tuple[str, str]]) -> None:
         """Tell what went with the subject, each by its kind and identifier, and how much it was."""

@@ -102,6 +102,7 @@ class LogEventJson(TypedDict):
     permissions: NotRequired[list[LoggedPermissionJson]]
     members: NotRequired[list[LoggedMemberJson]]
     secrets: NotRequired[list[LoggedSecretJson]]
+    renewed: NotRequired[list[Uuid]]
     changes: NotRequired[list[LoggedChangeJson]]
     items: NotRequired[list[Uuid]]
     gone: NotRequired[list[LoggedGoneJson]]
@@ -140,6 +141,8 @@ def of_row(row: RawRow) -> LogEventJson:
         event["members"] = [*_members(told)]
     if "secrets" in row:
         event["secrets"] = [*_secrets(row["secrets"]["S"])]
+    if "renewed" in told:
+        event["renewed"] = told["renewed"]
     if "changes" in told:
         event["changes"] = [_change(*each) for each in told["changes"]]
     if "items" in told:

@@ -23,6 +23,7 @@ from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.items.resources import secret_of, stored
+from tests.support.world.items.shares import add, remove
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
 
@@ -124,6 +125,25 @@ def test_a_share_that_only_sends_secrets_again_is_no_entry(ada: Somebody, betty:
     [event] = map(log_events.of_row, closing.lines(START.date(), START.date() + timedelta(days=1)))
     assert (event["action"], event["object_kind"]) == ("Resource.Secrets.updated", "resource")
     assert (event["object_id"], event.get("secrets")) == (resource_id, None)
+    assert event["renewed"] == [betty.id]
+
+
+def test_auditors_are_told_whose_secrets_a_share_has_replaced(
+    ada: Somebody, betty: Somebody, carol: Somebody
+) -> None:
+    """HD10: beside the permissions that it changes; who gains a secret is named by these."""
+    resource_id = make.resource(ada, {betty: READ})
+    people = (ada, betty, carol)
+    secrets = [{"user_id": who.id, "data": message("n", who.key.public)} for who in people]
+    sent = {"permissions": [add(carol)], "secrets": secrets}
+    assert ada.client.put(f"/share/resource/{resource_id}.json", sent).status == 200
+    sent = {"permissions": [remove(resource_id, carol)]}
+    assert ada.client.put(f"/share/resource/{resource_id}.json", sent).status == 200
+
+    assert types(log(ada, resource_id)) == ["Permissions.updated"] * 2
+    events = map(log_events.of_row, closing.lines(START.date(), START.date() + timedelta(days=1)))
+    told = [each.get("renewed") for each in events]
+    assert [each for each in told if each is not None] == [sorted([ada.id, betty.id])]
 
 
 def test_an_update_with_secrets_is_two_entries_of_one_log(ada: Somebody, betty: Somebody) -> None:

@@ -160,7 +160,7 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
         tx.hold(plan.grant)
         plan.members.raise_versions(tx)
         tx.rest_on(*plan.added_users)
-        tx.create(_log(actor, plan))
+        tx.create(_log(actor, plan, secrets))
         gained = notices.users(plan.has_access - plan.had_access)
         event = Event.RESOURCE_SHARED if item.has_secrets else Event.FOLDER_SHARED
         notices.tell_of(tx, event, item, actor=actor.id, to=gained)
@@ -256,10 +256,11 @@ def _may_change(actor: Actor, item: Item) -> bool:
     return permission is not None and permission.type >= PermissionType.UPDATE
 
 
-def _log(actor: Actor, plan: _Plan) -> ActionLog:
+def _log(actor: Actor, plan: _Plan, secrets: Collection[UserId]) -> ActionLog:
     """What is logged of a share: each permission as it is then, or was until then.
 
-    Where only secrets are sent again, the log of the resource tells nothing of it.
+    Auditors are also told whose secrets it has replaced. Where only secrets are sent again, the
+    log of the resource tells nothing of it.
     """
     before, after = plan.item.permissions, plan.after
     told = {
@@ -271,9 +272,11 @@ def _log(actor: Actor, plan: _Plan) -> ActionLog:
         ],
         "removed": [before[each].told for each in sorted(before.keys() - after.keys())],
     }
-    if not any(told.values()):
-        return ActionLog.of(plan.item.id, SECRETS_UPDATED, actor.id, actor.caller)
-    return ActionLog.of(plan.item.id, "Permissions.updated", actor.id, actor.caller, told)
+    changes = any(told.values())
+    action, details = ("Permissions.updated", told) if changes else (SECRETS_UPDATED, None)
+    log = ActionLog.of(plan.item.id, action, actor.id, actor.caller, details)
+    log.names_renewed(plan.had_access.intersection(secrets))
+    return log
 
 
 def _note_groups(tx: Change, plan: _Plan) -> None:
