@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -20,6 +19,7 @@ from chalicelib.crypto.openpgp import PublicKey, parse_public_key, read_public_k
 from chalicelib.domain.armor import PUBLIC_KEY, read_block, read_message, write_block
 from chalicelib.domain.errors import Invalid
 from tests.crypto import forge
+from tests.support.effort import quickest
 from tests.support.world.keys import KEYS, message
 
 NOW = datetime.now(UTC)
@@ -290,10 +290,8 @@ def test_recovery_checks_the_form_alone():
 
 def at_once(read_key: Callable[[str], Any], armored: str) -> Any:
     """What is answered, in an instant; without bounds each of these keys takes a second or more."""
-    start = time.process_time()
-    found = read_key(armored)
-    assert time.process_time() - start < 0.5
-    return found
+    assert quickest(lambda: read_key(armored), times=3) < 0.5
+    return read_key(armored)
 
 
 def dsa_signed_by_none() -> str:

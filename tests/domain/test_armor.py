@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import time
-from collections.abc import Callable
 
 import pysequoia
 import pytest
@@ -25,6 +23,7 @@ from chalicelib.domain.armor import (
     write_packets,
 )
 from tests.crypto import forge
+from tests.support.effort import quickest
 from tests.support.world.keys import KEYS, message
 
 ADA = KEYS["ada"].public
@@ -321,14 +320,3 @@ def test_au19_a_megabyte_of_anything_is_refused_at_once(text: str):
 def test_a_usual_secret_costs_microseconds():
     armored = message("x" * 1_000, ADA)
     assert quickest(lambda: read_message(armored)) < 200e-6  # measured: 15 µs
-
-
-def quickest(act: Callable[[], object]) -> float:
-    """Seconds of processor that the quickest of several takes, whatever else this process does."""
-
-    def once() -> float:
-        start = time.process_time()
-        act()
-        return time.process_time() - start
-
-    return min(once() for _ in range(20))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users.password_expiry import INVALID, PasswordExpiryBody
@@ -40,6 +40,19 @@ def of(rows: Rows) -> PasswordExpiryBody:
     broken = Draft(PasswordExpiryBody, says).errors()
     valid = {name: value for name, value in says.items() if name not in broken}
     return Draft(PasswordExpiryBody, asdict(OFF) | valid).read(INVALID)
+
+
+def on_since(rows: Rows) -> datetime | None:
+    """Since when passwords expire by themselves, if they do.
+
+    An earlier release did not note it: of its settings, since they were saved last.
+    """
+    row = rows.find(Setting, PASSWORD_EXPIRY)
+    if row is None or not of(rows).automatic_expiry:
+        return None
+    says = value_of(row)
+    noted = says.get("on_since") or row.modified or says["created"]
+    return noted if isinstance(noted, datetime) else datetime.fromisoformat(noted)
 
 
 class Expiring:

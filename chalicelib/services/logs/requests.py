@@ -64,7 +64,7 @@ def search(wanted: WantedRequests, part: Slice, *, with_users: bool) -> Requests
         [] if wanted.is_none else Reading.reads(),
         [partial(ActionLog.count_in_month, month, keep) for month in months],
     )
-    logged = [each for found in unspread for each in found if each.is_first and not each.of_change]
+    logged = [each for found in unspread for each in found if each.is_first]
     recent = [each for each in map(_of_reading, logged) if _is_wanted(each, wanted)]
     stored = _read(dict(zip(months, counts, strict=True)), keep, part)
     page, count = merged(stored, sum(counts), recent, part)

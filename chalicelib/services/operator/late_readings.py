@@ -17,7 +17,6 @@ from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
-from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting
 from chalicelib.tables.users.users import SOON, User
 
 _MOMENT = timedelta(seconds=deadline.REQUEST)
@@ -41,14 +40,12 @@ def look_again(read: Reading) -> None:
 
 
 def _is_wanted(rows: Rows, read: Reading) -> bool:
-    """Whether passwords are to expire, by settings that were there when this one was read.
+    """Whether passwords expired by themselves when this one was read, and do now.
 
     What was lost before somebody turned it on has no part in it.
     """
-    stored = rows.find(Setting, PASSWORD_EXPIRY)
-    if stored is None or not Expiring(rows).is_on:
-        return False
-    return stored.modified is None or stored.modified <= read.created
+    since = expiry.on_since(rows)
+    return since is not None and since <= read.created
 
 
 def _holders(user: User | None, read: Reading) -> frozenset[str]:

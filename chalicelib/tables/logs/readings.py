@@ -70,8 +70,8 @@ class Reading(Table):
 
     @classmethod
     def by_change(cls, actor: Actor, resource_id: ResourceId) -> Reading:
-        """What is given by the answer to a change."""
-        row = cls.of(actor, [resource_id])
+        """What is given by the answer to a change, whose line is the request's first."""
+        row = cls.of(actor, [resource_id], number=1)
         row.of_change = True
         return row
 

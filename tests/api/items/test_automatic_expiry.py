@@ -292,6 +292,23 @@ def test_what_was_lost_before_it_was_turned_on_does_not_expire(ada, betty, time:
 
 
 @pytest.mark.usefixtures("on")
+def test_what_is_read_in_the_moment_of_the_loss_expires_though_settings_are_saved(
+    ada, betty, time: Time
+):
+    item = make.resource(ada, {betty: READ})
+    row = remove(item, betty)
+    with Meanwhile(lambda: read(betty, item)):
+        assert share(ada, item, [row]).status == 200
+    time.pass_by(minutes=1)
+    turned_on(ada)
+
+    time.pass_by(minutes=6)
+    readings.sweep(clock.now())
+
+    assert expired(item) == ["2026-11-21T12:06:58+00:00"]
+
+
+@pytest.mark.usefixtures("on")
 @pytest.mark.parametrize("by", ["an administrator", "a run", "SCIM"])
 def test_who_is_suspended_before_their_date_lets_expire_what_they_read(ada, betty, by):
     suspend(ada, betty, "2099-01-01T00:00:00Z")

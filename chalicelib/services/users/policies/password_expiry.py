@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from chalicelib.bodies.draft import Draft
@@ -43,7 +44,7 @@ def save(actor: Actor, draft: Draft[PasswordExpiryBody]) -> Document:
     rows = reading.read([expiry.KEY])
     before = rows.find(Setting, PASSWORD_EXPIRY)
     changes = differences.between(asdict(expiry.of(rows)), says)
-    value = {**named(actor, before), "says": says}
+    value = {**named(actor, before), "says": says, **_since(says, expiry.on_since(rows))}
     row = Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -69,15 +70,20 @@ def delete(actor: Actor, setting_id: str) -> None:
 
 
 def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
-    """Turn the feature on for a new installation, in the name of its first user, whose setup it
-    goes with.
-    """
+    """Turn the feature on for a new installation, with the setup of its first user."""
     now = clock.now()
     made = {"id": new_id(), "created": timestamp_text(now), "created_by": user_id}
-    value = {**made, "says": asdict(_FIRST)}
+    says = asdict(_FIRST)
+    value = {**made, "says": says, **_since(says, None)}
     tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=now, modified_by=user_id))
-    log = ("PasswordExpiry.updated", user_id, caller)
-    tx.create(ActionLog.of(made["id"], *log, is_first=False))
+    tx.create(ActionLog.of(made["id"], "PasswordExpiry.updated", user_id, caller, is_first=False))
+
+
+def _since(says: Mapping[str, Any], before: datetime | None) -> dict[str, str]:
+    """Since when passwords expire by themselves: since `before`, if they did already."""
+    if not says["automatic_expiry"]:
+        return {}
+    return {"on_since": timestamp_text(before or clock.now())}
 
 
 def _document(rows: Rows) -> Document:
