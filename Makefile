@@ -19,6 +19,9 @@ ARGS ?=
 # compile all of them again.
 export PYTHONDONTWRITEBYTECODE :=
 
+# What is imported is compiled then; most is never imported, and compiling it is a third of the work of installing.
+INSTALL := install --quiet --disable-pip-version-check --no-compile
+
 SERVING := $(VENV)/serving.stamp
 DEVELOPING := $(VENV)/developing.stamp
 CLOUD := .venv-cloud/stamp
@@ -114,16 +117,16 @@ build: $(DEVELOPING) ## write code, layer and templates for the cloud into build
 	$(BIN)/python -m infra build
 
 $(SERVING): requirements-serve.txt requirements.txt | $(BIN)/keyhaven
-	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/pip $(INSTALL) -r $<
 	@touch $@
 
 $(DEVELOPING): requirements-dev.txt requirements-serve.txt requirements.txt | $(BIN)/keyhaven
-	$(BIN)/pip install --quiet --disable-pip-version-check -r $<
+	$(BIN)/pip $(INSTALL) -r $<
 	@touch $@ $(SERVING)
 
 # A link to this folder, so that the command works from any other and runs what stands here.
 $(BIN)/keyhaven: pyproject.toml | $(BIN)/pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	$(BIN)/pip $(INSTALL) --no-deps --editable .
 	@touch $@
 
 $(BIN)/pip:
@@ -133,19 +136,19 @@ $(BIN)/pip:
 $(CLOUD): requirements-cloud.txt infra/bundle/runtime.py
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/pip $(INSTALL) -r $<
 	@touch $@
 
 $(BROWSER): requirements-browser.txt requirements-dev.txt requirements-serve.txt requirements.txt
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/pip $(INSTALL) -r $<
 	@touch $@
 
 $(CHECKOV): requirements-checkov.txt
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/pip $(INSTALL) -r $<
 	@touch $@
 
 $(AXE): tests/browser/package.json tests/browser/package-lock.json
@@ -174,5 +177,5 @@ $(MODEL): infra/model/pom.xml
 .venv-clients/%/stamp: tests/clients/%.txt
 	@$(NEEDS_PYTHON)
 	$(PYTHON) -m venv $(@D)
-	$(@D)/bin/pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/pip $(INSTALL) -r $<
 	@touch $@

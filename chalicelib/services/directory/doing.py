@@ -90,7 +90,7 @@ def _write_user(actor: Actor, known: Known, act: PersonAct, besides: Besides) ->
         user_edits.apply(actor, user, act.change, besides=besides)
         return user
     lonely = user_deletion.apply(actor, act.user, _NOTHING_HANDED_OVER, besides)
-    return _departed(known, act.user, lonely)
+    return _known_departed(known, act.user, lonely)
 
 
 def _write_group(actor: Actor, known: Known, act: TeamAct, besides: Besides) -> Group:
@@ -241,7 +241,7 @@ def _user(known: Known, act: PersonAct) -> User:
         for name, value in act.change.items():
             setattr(user, name, value)
         return user
-    return _departed(known, act.user, user_deletion.rehearse(act.user, known.gone))
+    return _known_departed(known, act.user, user_deletion.rehearse(act.user, known.gone))
 
 
 def _group(actor: Actor, known: Known, act: TeamAct) -> Group:
@@ -262,7 +262,7 @@ def _linked(known: Known, act: Members) -> Group:
     return known.groups[str(known.teams[act.entry.id].subject)]
 
 
-def _departed(known: Known, user: User, lonely: Sequence[Group]) -> User:
+def _known_departed(known: Known, user: User, lonely: Sequence[Group]) -> User:
     """A user as they are once they are deleted; the groups that lose them or go are known so."""
     known.put_departure(user, [*map(_deleted_group, lonely)])
     deleted = user.copy()

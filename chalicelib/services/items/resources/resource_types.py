@@ -64,7 +64,7 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
     row = reading.read([Setting.named(NAME), Setting.named(METADATA_TYPES)])
     marks = _marks(row.find(Setting, NAME))
     if kind.slug in marks:
-        _require_unused(actor, kind, marks[kind.slug], is_first=True)
+        _require_unused(kind, marks[kind.slug], _restored(actor, kind))
         raise Invalid("The resource type is already deleted.")
     default = value_of(row.find(Setting, METADATA_TYPES)).get("default_resource_types", Format.V4)
     _require_deletable(kind, marks, Format(default))
@@ -75,7 +75,7 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
         tx.require(User.is_administrator(actor.id, clock.now()))
         _store(tx, actor, marks, {**marks, kind.slug: since})
         tx.create(ActionLog.of(kind.id, "ResourceTypes.deleted", actor.id, actor.caller))
-    _require_unused(actor, kind, since, is_first=False)
+    _require_unused(kind, since, _restored(actor, kind, is_first=False))
 
 
 def restore(actor: Actor, type_id: ResourceTypeId, draft: Draft[Restoration]) -> None:
@@ -109,19 +109,19 @@ def _require_deletable(kind: ResourceType, marks: dict[str, str], default: Forma
         raise Invalid("You cannot delete the last resource type available.")
 
 
-def _require_unused(actor: Actor, kind: ResourceType, since: str, *, is_first: bool) -> None:
-    """Refuse to leave a type deleted of which there are resources: its mark is taken back.
+def _restored(actor: Actor, kind: ResourceType, *, is_first: bool = True) -> ActionLog:
+    """What is logged of a mark that is taken back: the request's first line, or its second."""
+    action = "ResourceTypes.restored"
+    return ActionLog.of(kind.id, action, actor.id, actor.caller, is_first=is_first)
 
-    What the log tells of that is the request's first line, or its second, after the mark's.
-    """
+
+def _require_unused(kind: ResourceType, since: str, log: ActionLog) -> None:
+    """Refuse to leave a type deleted of which there are resources: its mark is taken back."""
     if not _live(kind):
         return
-    mark, said = Setting.mark(kind.slug), Setting.changed_by(actor.id)
+    mark, said = Setting.mark(kind.slug), Setting.changed_by(log.actor)
     with Transaction() as tx:
         tx.update(Setting.named(NAME), mark.remove(), *said, provided=mark == since)
-        log = ActionLog.of(
-            kind.id, "ResourceTypes.restored", actor.id, actor.caller, is_first=is_first
-        )
         tx.create(log)
     raise Invalid(IN_USE)
 
