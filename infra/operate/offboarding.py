@@ -12,6 +12,7 @@ from infra.operate.account import Account
 from infra.operate.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Registry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
+from infra.template.cell.backups import VAULT_DAYS
 
 WAIT_DAYS = 30
 """Between the end of the service and that of the data: somebody may have erred."""
@@ -122,8 +123,9 @@ class _Leaving:
         left = leftovers.found(self._account, self._entry.tenant)
         return (
             f"Left in the account: {left}\n"
-            f"    Backups in the vault cannot be removed and end by themselves, logs too. Without\n"
-            f"    the tenant's key nobody reads them."
+            f"    Copies in the vault cannot be removed, and end by themselves after {VAULT_DAYS}\n"
+            f"    days; until then whoever may restore from it can read the rows. Logs end by\n"
+            f"    themselves, too; without the tenant's key nobody reads these."
         )
 
     @property

@@ -10,6 +10,8 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.users.users import INVALID, AdministratorBody
 from chalicelib.domain.errors import Conflict, Invalid, NotFound, Unavailable
 from chalicelib.services.operator import tenants
+from chalicelib.tables.logs.action_logs import ActionLog
+from chalicelib.views.logs import log_events
 from tests.support.faults import hooks
 from tests.support.faults.hooks import Failing
 from tests.support.faults.meanwhile import Meanwhile
@@ -59,6 +61,16 @@ def test_the_first_setup_is_in_the_log_of_the_service_once(store):
     told = [each["id"] for each in ada.get("/actionlog/logs.json").body]
     assert told.count(answer.header["id"]) == 1
     assert len(set(told)) == len(told)
+
+
+def test_auditors_are_told_what_the_first_setup_lets_expire(store):
+    set_up(found())
+    events = map(log_events.of_row, store.rows(ActionLog.stored_as()))
+    [changes] = [each["changes"] for each in events if each["action"] == "PasswordExpiry.updated"]
+    assert changes == [
+        {"name": "automatic_expiry", "before": False, "after": True},
+        {"name": "automatic_update", "before": False, "after": True},
+    ]
 
 
 def test_the_link_is_also_in_the_mail(store):

@@ -76,7 +76,9 @@ def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
     says = asdict(_FIRST)
     value = {**made, "says": says, **_since(says, None)}
     tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=now, modified_by=user_id))
-    tx.create(ActionLog.of(made["id"], "PasswordExpiry.updated", user_id, caller, is_first=False))
+    log = (made["id"], "PasswordExpiry.updated", user_id, caller)
+    changes = differences.between(asdict(expiry.OFF), says)
+    tx.create(ActionLog.of(*log, changes=changes, is_first=False))
 
 
 def _since(says: Mapping[str, Any], before: datetime | None) -> dict[str, str]:
