@@ -37,6 +37,7 @@ A caller is known by an access token, or by a session cookie; with the cookie, a
 guests, a change needs the CSRF token twice, as cookie and as header.
 
 Whoever is not signed in gets 403, or 401 where the service is set up for deployed clients.
+Names and usernames of v4 resources have 64 characters at most, or 255 where it is set up so.
 """
 _UUID: Schema = {"type": "string", "format": "uuid"}
 _SWITCH: Schema = {"type": "string", "enum": ["1", "0", "true", "false"]}
