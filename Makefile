@@ -1,5 +1,5 @@
-# One command each for what one does here. A fresh machine needs Python 3.12 or 3.11, pip and make, no more;
-# GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine
+# One command each for what one does here. A fresh machine needs Python 3.12 or 3.11 with venv (of Debian the package
+# python3-venv) and make, no more; GnuPG and Node let the tests with other OpenPGP programs run as well; AWS's own engine
 # and the model need Java 17 and Maven.
 
 # The functions run on 3.12, so it is the first choice. Each candidate is tried, since a name may be there that
@@ -106,7 +106,7 @@ openapi: $(DEVELOPING) ## write the description of the API from the code, for pr
 	$(BIN)/python -m infra.describe.openapi
 	$(BIN)/python -m infra.describe.readable
 
-docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, modules.md, iam.md and quotas.md, and the shapes of templates, from the code
+docs: $(DEVELOPING) ## write docs/endpoints.md, tables.md, modules.md, iam.md, quotas.md, costs.md and log-events.schema.json, and the shapes of templates, from the code
 	$(BIN)/python -m infra.describe.docs
 	$(BIN)/python -m infra.describe.shapes
 
