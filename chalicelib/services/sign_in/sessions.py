@@ -25,7 +25,8 @@ from chalicelib.tables.users.users import User
 IDLE_SECONDS = 24 * 60
 ISSUER = settings.base_url + "/"
 _TOUCHED_SECONDS = 60
-"""A session is extended at most this often, so that most requests write nothing."""
+"""A session is extended at most this often, so that most requests write nothing. It is extended by
+this much more than its idle time, so that who asks meanwhile loses none of it."""
 _UUID_LENGTH = 36
 
 
@@ -50,12 +51,12 @@ def extend(actor: Actor) -> None:
     session, now = actor.session, clock.timestamp()
     if session is None or session.is_bearer:
         return
-    if session.expires - now > IDLE_SECONDS - _TOUCHED_SECONDS:
+    if session.expires - now > IDLE_SECONDS:
         return
     with Transaction() as tx:
         tx.update(
             Token.by_hash(session.key),
-            Token.expires.set(now + IDLE_SECONDS),
+            Token.expires.set(now + IDLE_SECONDS + _TOUCHED_SECONDS),
             provided=Token.unspent(COOKIE, now),
         )
 

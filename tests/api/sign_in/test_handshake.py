@@ -554,6 +554,19 @@ def test_every_other_request_extends_the_session(ada, time):
     assert is_known(client)
 
 
+def test_a_session_lasts_twenty_four_minutes_from_the_last_request(ada, time):
+    """Also from one that wrote nothing, as the session was extended within the minute before."""
+    client = signed_in(ada)
+    for seconds in (70, 50):
+        time.pass_by(seconds=seconds)
+        assert client.get("/users/me.json").status == 200
+    time.pass_by(minutes=23, seconds=59)
+    assert is_known(client)
+    time.pass_by(minutes=1)
+
+    assert not is_known(client)
+
+
 REFUSED = [
     ("POST", "/users.json", 403),  # only administrators may
     ("GET", "/resources/no-id.json", 400),
