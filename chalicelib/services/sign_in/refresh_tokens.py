@@ -69,12 +69,15 @@ def refresh(user_id: object, refresh_token: object, cookie: str | None, caller: 
 
 
 def owner_of(refresh_token: object) -> str:
-    """Return whose token a cookie holds, where the client does not say."""
+    """Return whose token a cookie holds, where the client does not say; one that has expired is
+    refused as one that there is not.
+    """
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)
     row = reading.read([Token.by_hash(key)]).find(Token, key)
     if row is None or row.user_id is None:
         raise Invalid(UNKNOWN_REFRESH)
+    _require_in_time(row)
     return row.user_id
 
 
@@ -126,8 +129,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
         raise Invalid(UNKNOWN_REFRESH)
     if row.is_spent:
         return _again(token, row, user, caller)
-    if row.expires <= now:
-        raise Invalid(UNKNOWN_REFRESH)
+    _require_in_time(row)
     _require_able(user)
     successor = _successor(token, row)
     with Transaction() as tx:
@@ -223,6 +225,12 @@ def _successor_of(row: Token) -> Key:
 def _stands(family: Token, user: User) -> bool:
     is_live = family.is_live(BEARER, clock.timestamp())
     return is_live and family.epoch == user.session_epoch
+
+
+def _require_in_time(row: Token) -> None:
+    """Refuse a token that has expired; of a spent one it counts that it was spent."""
+    if not row.is_spent and row.expires <= clock.timestamp():
+        raise Invalid(UNKNOWN_REFRESH)
 
 
 def _require_able(user: User) -> None:

@@ -381,6 +381,14 @@ def test_an_unknown_cookie_is_refused_before_the_csrf_pair_is_asked_for(api: Cli
     assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": new_id()}), UNKNOWN)
 
 
+def test_an_expired_cookie_is_refused_before_the_csrf_pair_is_asked_for(
+    api: Client, betty: Somebody, tokens: Tokens, time: Time
+) -> None:
+    """AU33"""
+    time.pass_by(days=30)
+    assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": tokens.refresh_token}), UNKNOWN)
+
+
 def test_a_body_keeps_the_cookie_from_being_read(
     api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
