@@ -144,7 +144,7 @@ def jwt_refresh(
     token, user_id = sent.refresh_token, sent.user_id
     if token is UNSET and user_id is UNSET and REFRESH_COOKIE in cookies:
         token = cookies[REFRESH_COOKIE]
-        user_id = refresh_tokens.owner_of(token)
+        user_id = refresh_tokens.owner_of(token, caller)
         require_csrf()
     given = cookies.get(SECOND_FACTOR_COOKIE)
     renewed = refresh_tokens.refresh(user_id, token, given, caller)

@@ -82,8 +82,8 @@ def _hour_of(user: User) -> str:
     return token_hash(ALERT, f"{user.id}@{clock.timestamp() // HOUR}")
 
 
-def write(step: str, user_id: str, caller: Caller) -> None:
-    """Say in the log what was refused at which step."""
+def write(step: str, user_id: str | None, caller: Caller) -> None:
+    """Say in the log what was refused at which step, and of whom, where that is known."""
     audit.write(
         "alert",
         step=step,

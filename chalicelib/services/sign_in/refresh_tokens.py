@@ -68,7 +68,7 @@ def refresh(user_id: object, refresh_token: object, cookie: str | None, caller: 
     return replace(tokens, given=_given(token, identifier, cookie))
 
 
-def owner_of(refresh_token: object) -> str:
+def owner_of(refresh_token: object, caller: Caller) -> str:
     """Return whose token a cookie holds, where the client does not say; one that has expired is
     refused as one that there is not.
     """
@@ -76,8 +76,9 @@ def owner_of(refresh_token: object) -> str:
     key = token_hash(REFRESH, token)
     row = reading.read([Token.by_hash(key)]).find(Token, key)
     if row is None or row.user_id is None:
+        alerts.write("unknown refresh token", None, caller)
         raise Invalid(UNKNOWN_REFRESH)
-    _require_in_time(row)
+    _require_in_time(row, caller)
     return row.user_id
 
 
@@ -129,7 +130,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
         raise Invalid(UNKNOWN_REFRESH)
     if row.is_spent:
         return _again(token, row, user, caller)
-    _require_in_time(row)
+    _require_in_time(row, caller)
     _require_able(user)
     successor = _successor(token, row)
     with Transaction() as tx:
@@ -227,9 +228,10 @@ def _stands(family: Token, user: User) -> bool:
     return is_live and family.epoch == user.session_epoch
 
 
-def _require_in_time(row: Token) -> None:
+def _require_in_time(row: Token, caller: Caller) -> None:
     """Refuse a token that has expired; of a spent one it counts that it was spent."""
     if not row.is_spent and row.expires <= clock.timestamp():
+        alerts.write("expired refresh token", str(row.user_id), caller)
         raise Invalid(UNKNOWN_REFRESH)
 
 

@@ -389,6 +389,28 @@ def test_an_expired_cookie_is_refused_before_the_csrf_pair_is_asked_for(
     assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": tokens.refresh_token}), UNKNOWN)
 
 
+def test_refused_tokens_in_a_cookie_stand_in_the_log(
+    api: Client,
+    betty: Somebody,
+    tokens: Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """And nobody is told: who knows no token must not have mails sent."""
+    time.pass_by(days=30)
+    for token in (tokens.refresh_token, new_id()):
+        assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": token}), UNKNOWN)
+    assert refused(renew(api, betty, tokens.refresh_token), UNKNOWN)
+    alerts = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
+    assert [(each["step"], each.get("object")) for each in alerts] == [
+        ("expired refresh token", betty.id),
+        ("unknown refresh token", None),
+        ("expired refresh token", betty.id),
+    ]
+    assert told() == []
+
+
 def test_a_body_keeps_the_cookie_from_being_read(
     api: Client, betty: Somebody, tokens: Tokens
 ) -> None:
