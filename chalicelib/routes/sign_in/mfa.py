@@ -50,6 +50,7 @@ _NOTHING_TO_RESET = "No multi-factor authentication settings defined for the use
     action="MfaVerifyAjaxError.get",
     access=Access.USER,
     before_second_factor=True,
+    extends_session=False,
     csrf=False,
     status=HTTPStatus.FORBIDDEN,
     view=views.missing,
@@ -58,6 +59,7 @@ def missing(actor: Actor, cookies: Mapping[str, str]) -> Reply:
     """Say by which providers the caller can give their second factor, whatever they asked for.
 
     Clients are led here by the method they asked with, and need a CSRF cookie to go on.
+    Who only asks whether they are signed in is led here too, so the session is not extended.
     """
     is_stale = SECOND_FACTOR_COOKIE in cookies and actor.pending
     expired = (access.expired_cookie(SECOND_FACTOR_COOKIE),) if is_stale else ()

@@ -258,6 +258,21 @@ def test_a_session_by_cookie_that_goes_on_has_the_code_to_give_again(
     assert as_wanted(client.get(ME))
 
 
+def test_asking_for_what_is_missing_does_not_extend_the_session(
+    betty: Somebody, app: App, time: Time
+) -> None:
+    """Clients are led there when they only ask whether they are signed in."""
+    client = handshake.signed_in(betty)
+    for _ in range(3):
+        time.pass_by(minutes=7)
+        assert as_wanted(client.get("/auth/is-authenticated.json"))
+        assert client.get(ERROR).status == 403
+        assert client.get(ERROR).message == MISSING
+    time.pass_by(minutes=3)
+
+    assert client.get(ERROR).message != MISSING
+
+
 def test_a_session_of_a_release_before_keeps_what_was_given(
     betty: Somebody, app: App, time: Time
 ) -> None:
