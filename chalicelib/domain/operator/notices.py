@@ -98,6 +98,8 @@ class Kind:
 
 _NAME = frozenset({"name"})
 _ASKED = frozenset({"name", "username", "reason", "asked_by"})
+_SENDER = frozenset({"source", "agent"})
+"""Whom a request came from: a network address, and what the program calls itself."""
 _FINGERPRINT = frozenset({"fingerprint"})
 _OFF = frozenset({"off"})
 """Said where settings are taken away, and not changed."""
@@ -119,7 +121,7 @@ KINDS: Mapping[str, Kind] = {
     Event.ADMINISTRATOR_ADMITTED: Kind(_USERS, params=_ASKED | {"granted_by"}),
     Event.ADMINISTRATOR_ASKED_FOR: Kind(_USERS, params=_ASKED),
     Event.ADMINISTRATOR_DELETED: Kind(_USERS, params=_NAME),
-    Event.ADMINISTRATOR_REVOKED: Kind(_USER, params=_NAME | {"source", "agent"}),
+    Event.ADMINISTRATOR_REVOKED: Kind(_USER, params=_NAME | _SENDER),
     Event.COMMENT_ADDED: Kind(_RESOURCE, "send_comment_add", _NAME),
     Event.DIRECTORY_NOT_SYNCHRONISED: Kind(_DIRECTORY, params=frozenset({"trouble"})),
     Event.DIRECTORY_SETTINGS_SAVED: Kind(_DIRECTORY, params=_OFF),
@@ -171,12 +173,12 @@ KINDS: Mapping[str, Kind] = {
     Event.SERVER_KEY_CHANGED: Kind(_SIGN_IN, params=_FINGERPRINT),
     Event.SERVER_KEY_RETIRED: Kind(_SIGN_IN, params=_FINGERPRINT),
     Event.SETUP_COMPLETED: Kind(_USER, "send_admin_user_setup_completed"),
-    Event.SIGN_IN_REFUSED: Kind(_SIGN_IN, params=frozenset({"source"})),
-    Event.SIGN_IN_REFUSED_OF_USER: Kind(_USER, params=_NAME | {"source"}),
+    Event.SIGN_IN_REFUSED: Kind(_SIGN_IN, params=_SENDER),
+    Event.SIGN_IN_REFUSED_OF_USER: Kind(_USER, params=_NAME | _SENDER),
     Event.SMTP_SETTINGS_SAVED: Kind(_ADMINISTRATION, params=_OFF),
     Event.SUSPENDED: Kind(_SIGN_IN, "send_admin_user_disable_admin", _SINCE, reach=Reach.SUSPENDED),
-    Event.TOKEN_REUSED: Kind(_SIGN_IN, None, frozenset({"source"})),
-    Event.TOKEN_REUSED_OF_USER: Kind(_USER, None, frozenset({"first_name", "source"})),
+    Event.TOKEN_REUSED: Kind(_SIGN_IN, params=_SENDER),
+    Event.TOKEN_REUSED_OF_USER: Kind(_USER, params=_SENDER | {"first_name"}),
     Event.USER_DELETED: Kind(_USERS, "send_group_user_delete", _NAME | {"groups"}, "user-deletion"),
     Event.USER_SUSPENDED: Kind(_USER, "send_admin_user_disable_user", _NAME | _SINCE),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Caller
@@ -34,21 +35,17 @@ def token_reused(user: User, caller: Caller) -> Iterator[Token | Mail]:
 
     It is a note that it was told within this hour, and the mails.
 
-    The second use may be the thief's or the user's: its network address is told as no more
-    than that. Who is suspended gets no mail, as with every other.
+    The second use may be the thief's or the user's: its network address and its program are told
+    as no more than that. Who is suspended gets no mail, as with every other.
     """
     yield _told_this_hour(user)
-    source = caller.source
-    yield from notices.rows(
-        Event.TOKEN_REUSED, to=notices.users([user.id]), actor=None, source=source
-    )
-    yield from notices.rows(
+    told = partial(notices.rows, actor=None, source=caller.source, agent=caller.agent or None)
+    yield from told(Event.TOKEN_REUSED, to=notices.users([user.id]))
+    yield from told(
         Event.TOKEN_REUSED_OF_USER,
         to=notices.administrators(),
-        actor=None,
         subject=user.id,
         first_name=user.first_name,
-        source=source,
     )
 
 
@@ -59,18 +56,16 @@ def sign_in_refused(user: User, caller: Caller) -> None:
     """
     if not is_due(user):
         return
-    to, source = notices.users([user.id]), caller.source
+    source, agent = caller.source, caller.agent or None
     with suppress(Stale), Transaction() as tx:  # told in this moment
         tx.create(_told_this_hour(user))
-        notices.tell(tx, Event.SIGN_IN_REFUSED, to=to, actor=None, source=source)
-        notices.tell(
-            tx,
+        told = partial(notices.tell, tx, actor=None, source=source, agent=agent)
+        told(Event.SIGN_IN_REFUSED, to=notices.users([user.id]))
+        told(
             Event.SIGN_IN_REFUSED_OF_USER,
             to=notices.administrators(),
-            actor=None,
             subject=user.id,
             name=notices.name_of(user),
-            source=source,
         )
 
 

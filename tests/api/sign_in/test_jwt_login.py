@@ -98,6 +98,23 @@ def test_a_challenge_opens_one_session_and_its_replay_is_told_of(
     assert digest() == before
 
 
+def test_what_is_told_of_a_replay_names_address_and_program(
+    api: Client, ada: Somebody, betty: Somebody, time: Time, store: Storage
+) -> None:
+    """AU01"""
+    assert ada.user.is_admin
+    armored = challenge(json.dumps(claims(time)), betty.key.private, SERVER.public)
+    body = {"user_id": betty.id, "challenge": armored}
+    for _ in range(2):
+        api.post(LOGIN, body, headers={"user-agent": "Thief"})
+
+    mails = posted.posted(store)
+    assert len(mails) == 2
+    for mail in mails:
+        assert api.source in mail.text
+        assert "calls itself: Thief" in mail.text
+
+
 def test_a_verify_token_in_other_letter_case_is_the_same(
     api: Client, betty: Somebody, time: Time
 ) -> None:

@@ -170,6 +170,31 @@ def test_the_user_and_the_administrators_are_told_of_a_stolen_token(
         assert tokens.refresh_token not in mail.text + mail.html
 
 
+@pytest.mark.parametrize(
+    ("agent", "said"),
+    [("Thief/1.0", ["The program that was used calls itself: Thief 1. 0"]), ("", [])],
+)
+def test_what_is_told_of_a_stolen_token_names_the_program_that_sent_it(
+    api: Client,
+    betty: Somebody,
+    tokens: Tokens,
+    time: Time,
+    store: Storage,
+    ada: Somebody,
+    agent: str,
+    said: list[str],
+) -> None:
+    """AU30"""
+    assert ada.user.is_admin
+    renew(api, betty, tokens.refresh_token)
+    time.pass_by(seconds=31)
+    body = {"user_id": betty.id, "refresh_token": tokens.refresh_token}
+    assert refused(api.post(REFRESH_PATH, body, headers={"user-agent": agent}), USED)
+
+    for mail in posted.posted(store):
+        assert [line for line in mail.text.splitlines() if "calls itself" in line] == said
+
+
 def test_a_theft_is_told_of_once_however_often_the_token_comes(
     api: Client,
     betty: Somebody,
