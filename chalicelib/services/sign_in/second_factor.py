@@ -23,7 +23,8 @@ from chalicelib.tables.users.users import User
 
 REMEMBERED_SECONDS = 30 * 24 * 3600
 SESSION_SECONDS = 3 * 24 * 3600
-"""How long one counts that the device is not remembered by, in a session that lasts longer."""
+"""How long one counts in a session that notes it. After that it is asked of the device's row, which
+counts as long as the organisation lets devices be remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,8 @@ class Given:
     @property
     def until(self) -> int:
         """How long it counts in a session that notes it now."""
-        return self.expires or clock.timestamp() + SESSION_SECONDS
+        until = clock.timestamp() + SESSION_SECONDS
+        return until if self.expires is None else min(until, self.expires)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,12 @@ def give(user: User) -> Given:
 
 
 def still_given(user: User, session: Token | None, value: str | None) -> Given | None:
-    """What was given, where the session still notes it and the cookie still says it."""
-    name = _name(user, value)
-    if not user.totp or name is None or session is None:
-        return None
-    if not session.knows_second_factor(name, clock.timestamp()):
-        return None
-    row = reading.read([Token.by_hash(name)]).find(Token, name)
-    return Given(str(value), name, None if row is None else int(row.expires))
+    """What was given, where the device is remembered by it or the session still notes it."""
+    given, name = beginning(user, value).given, _name(user, value)
+    if given is not None or not user.totp or name is None or session is None:
+        return given
+    is_noted = session.knows_second_factor(name, clock.timestamp())
+    return Given(str(value), name) if is_noted else None
 
 
 def remembered(user: User, given: Given, policies: Policies) -> Token:

@@ -336,6 +336,59 @@ def test_the_organisation_may_stop_remembering(
     assert "Max-Age" not in "".join(response.set_cookies)
 
 
+def refreshed(api: Client, who: Somebody, tokens: dict[str, Any], value: str) -> Response:
+    """Go on with a session by tokens, from a device whose cookie holds this value."""
+    sent = {"user_id": who.id, "refresh_token": tokens["refresh_token"]}
+    response = api.post("/auth/jwt/refresh.json", sent, cookies={COOKIE: value})
+    assert response.status == 200, response.content
+    tokens["refresh_token"] = handshake.cookies_of(response)["refresh_token"]
+    return response
+
+
+def test_a_session_that_goes_on_hears_that_the_organisation_stopped_remembering(
+    api: Client, ada: Somebody, betty: Somebody, app: App, time: Time
+) -> None:
+    """It counts for three days from when it was given, as in every session."""
+    _, tokens = jwt_login(api, betty)
+    answer = second_factors.given(Client(tokens["access_token"]), app.code(), remember=1)
+    value = second_factors.cookie_of(answer)
+    policies = {"policy": "opt-in", "remember_me_for_a_month": False}
+    assert ada.client.post(POLICIES, policies).status == 200
+
+    time.pass_by(days=2)
+    going_on = refreshed(api, betty, tokens, value)
+    assert second_factors.cookie_of(going_on) == value
+    assert not any("Max-Age" in each for each in going_on.set_cookies if each.startswith(COOKIE))
+    assert Client(going_on.body["access_token"], {COOKIE: value}).get(ME).status == 200
+    time.pass_by(days=1)
+    ended = refreshed(api, betty, tokens, value)
+    assert COOKIE not in handshake.cookies_of(ended)
+    assert as_wanted(Client(ended.body["access_token"], {COOKIE: value}).get(ME))
+
+
+def test_a_session_that_a_remembered_device_opened_hears_it_too(
+    api: Client, ada: Somebody, betty: Somebody, app: App, time: Time
+) -> None:
+    value = with_factor(betty.client, app, remember=1).cookies[COOKIE]
+    _, tokens = jwt_login(api, betty, passbolt_mfa=value)
+    policies = {"policy": "opt-in", "remember_me_for_a_month": False}
+    assert ada.client.post(POLICIES, policies).status == 200
+
+    time.pass_by(days=3)
+    ended = refreshed(api, betty, tokens, value)
+    assert as_wanted(Client(ended.body["access_token"], {COOKIE: value}).get(ME))
+
+
+def test_a_remembered_device_that_says_so_after_the_sign_in_is_told_so_at_each_refresh(
+    api: Client, betty: Somebody, app: App
+) -> None:
+    value = with_factor(betty.client, app, remember=1).cookies[COOKIE]
+    _, tokens = jwt_login(api, betty)
+    response = refreshed(api, betty, tokens, value)
+    assert second_factors.cookie_of(response) == value
+    assert f"Max-Age={30 * 24 * 3600}" in "".join(response.set_cookies)
+
+
 def test_an_organisation_that_turns_it_off_asks_nobody(
     api: Client, ada: Somebody, betty: Somebody, app: App
 ) -> None:
