@@ -54,8 +54,9 @@ class Token(Table):
     second_factor = UnicodeAttribute(null=True)
     """Of a session: the name of the second factor that was given in it."""
     second_factor_until = NumberAttribute(null=True)
-    """Of a session: when what was given has to be given again, in seconds since 1970; where this
-    is not said, by releases before, not until the session ends."""
+    """Of a session: when what was given has to be given again, unless the device is remembered by
+    it, in seconds since 1970; where this is not said, by releases before, not until the session
+    ends."""
     session = UnicodeAttribute(null=True)
     """Of a refresh token: the row of its session."""
     spent = TimestampAttribute(null=True)
