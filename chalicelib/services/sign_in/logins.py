@@ -64,13 +64,14 @@ def log_in(user_id: object, challenge: object, remembered: str | None, caller: C
     ours = server_key.for_client(challenge)
     try:
         verify_token, expiry = _read_challenge(challenge, gpgkey.armored_key, ours)
+        _require_in_time(user, verify_token, expiry)
         begins = second_factor.beginning(user, remembered)
         session, tokens = new_session(user)
         answer = _sealed(tokens, verify_token, begins.pending, gpgkey.armored_key, ours)
         open_session(
             *(user, session, tokens),
             verify_token=verify_token,
-            expiry=expiry,
+            expiry=int(expiry),
             given=begins.given,
         )
     except _BadChallenge as error:
@@ -102,7 +103,7 @@ def open_session(
     with Transaction() as tx:
         tx.create(
             Token(
-                token_hash(CHALLENGE, f"{user.id}:{verify_token.lower()}"),
+                _spent_as(user, verify_token),
                 kind=CHALLENGE,
                 user_id=user.id,
                 expires=expiry + LONGEST_AHEAD,
@@ -141,8 +142,8 @@ def _find_user(user_id: UserId, caller: Caller) -> tuple[User, Gpgkey]:
     return user, gpgkey
 
 
-def _read_challenge(challenge: object, armored_key: str, ours: ServerKey) -> tuple[str, int]:
-    """The verify token of a challenge that holds in every point, and when it ends."""
+def _read_challenge(challenge: object, armored_key: str, ours: ServerKey) -> tuple[str, float]:
+    """The verify token of a challenge that holds in every point but its time, and when it ends."""
     try:
         text = ours.open_challenge(challenge, armored_key)
     except BadMessage as error:
@@ -162,16 +163,28 @@ def _read_challenge(challenge: object, armored_key: str, ours: ServerKey) -> tup
     return str(verify_token), _read_expiry(claims.get("verify_token_expiry"))
 
 
-def _read_expiry(value: object) -> int:
+def _read_expiry(value: object) -> float:
     """Seconds since 1970: clients send an integer, a float, or one of them as a text."""
     is_text = isinstance(value, str) and _SECONDS.fullmatch(value)
     if isinstance(value, bool) or not (is_text or isinstance(value, int | float)):
         raise _BadChallenge("expiry")
     expiry = float(value)  # type: ignore[arg-type]
-    now = clock.timestamp()
-    if not now < expiry <= now + LONGEST_AHEAD:
+    if expiry > clock.timestamp() + LONGEST_AHEAD:
         raise _BadChallenge("expiry")
-    return int(expiry)
+    return expiry
+
+
+def _require_in_time(user: User, verify_token: str, expiry: float) -> None:
+    """Refuse a challenge that has expired. One that was used before is a replay all the same."""
+    if clock.timestamp() < expiry:
+        return
+    spent = reading.find(Token.by_hash(_spent_as(user, verify_token)))
+    raise _BadChallenge("expiry" if spent is None else "replay")
+
+
+def _spent_as(user: User, verify_token: str) -> str:
+    """The row by which a verify token is known as spent."""
+    return token_hash(CHALLENGE, f"{user.id}:{verify_token.lower()}")
 
 
 def _sealed(

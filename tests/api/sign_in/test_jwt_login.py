@@ -98,6 +98,32 @@ def test_a_challenge_opens_one_session_and_its_replay_is_told_of(
     assert digest() == before
 
 
+@pytest.mark.parametrize("is_used", [True, False])
+def test_a_replay_is_told_of_also_after_the_challenge_has_expired(
+    api: Client,
+    ada: Somebody,
+    betty: Somebody,
+    time: Time,
+    store: Storage,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    is_used: bool,
+) -> None:
+    """AU01 AU02: and one that only has expired is told to nobody."""
+    assert ada.user.is_admin
+    armored = challenge(json.dumps(claims(time)), betty.key.private, SERVER.public)
+    body = {"user_id": betty.id, "challenge": armored}
+    if is_used:
+        assert api.post(LOGIN, body).status == 200
+    time.pass_by(seconds=120)
+
+    assert_refused(api.post(LOGIN, body))
+
+    [told] = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
+    assert told["step"] == ("replay" if is_used else "expiry")
+    assert [who for who, _ in posted.told(store)] == (["ada", "betty"] if is_used else [])
+
+
 def test_what_is_told_of_a_replay_names_address_and_program(
     api: Client, ada: Somebody, betty: Somebody, time: Time, store: Storage
 ) -> None:
