@@ -49,6 +49,7 @@ ALWAYS = {
 LISTS = {
     *("permissions", "members", "secrets", "changes", "items"),
     *("gone", "gone_count", "handed_over"),
+    "renewed",
 }
 DOCS = Path(__file__).parents[2] / "docs"
 SCHEMA = jsonschema_rs.validator_for(
