@@ -15,12 +15,13 @@ from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.items import Item
 from chalicelib.tables.items.resources import Resource
+from tests.support.faults.hooks import Once
 from tests.support.faults.meanwhile import Torn
 from tests.support.model.invariants import check_invariants
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import changing, deleting, removing, sharing
 from tests.support.world import groups, make
-from tests.support.world.items import folders
+from tests.support.world.items import folders, resources
 from tests.support.world.items.folders import folder, move, parent, path, resource, taking
 from tests.support.world.items.shares import add, change, remove
 from tests.support.world.make import Somebody, Team
@@ -210,6 +211,20 @@ def test_who_joins_a_group_and_a_folder_of_it_that_is_deleted_whole(ada, carol, 
         (200, 200),
         (400, 200),
     }
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_who_leaves_a_group_deletes_only_what_they_still_have(ada, betty, team, at):
+    """AC03: of content that the actor had by a group which has the folder too"""
+    assert groups.update(ada, team, groups.promote(team, betty)).status == 200
+    work, mail = folder(ada), make.resource(betty, {team: UPDATE})
+    assert folders.share(ada, work, add(team, UPDATE)).status == 200
+    assert move(betty, "resource", mail, work).status == 200
+
+    with Once(at, changing(betty, team, groups.remove(team, ada))):
+        assert deleting_folder(ada, work, "?cascade=1")().status == 200
+
+    assert not resources.stored(mail).deleted
 
 
 def test_who_joins_a_group_and_a_folder_that_is_shared_with_it(ada, carol, team, race):

@@ -8,7 +8,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import FolderId, GroupId, UserId
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.operator.notices import Event
-from chalicelib.services.access import grants, memberships
+from chalicelib.services.access import grants
 from chalicelib.services.items.folders import folders
 from chalicelib.services.items.resources import resource_rules
 from chalicelib.services.items.resources.endings import take_from_all
@@ -42,7 +42,7 @@ def delete_with_content(actor: Actor, folder_id: FolderId) -> None:
         having = frozenset(clearing.told)
         clearing.descend([folder])
         log.names_gone(clearing.gone)
-        clearing.close(folder)
+        clearing.close()
         clearing.tell(folder, having)
 
 
@@ -87,10 +87,10 @@ class _Clearing:
             take_from_all(self._tx, item, members)
             self.told |= members.with_access(item.permissions)
 
-    def close(self, folder: Folder) -> None:
+    def close(self) -> None:
         """Hold the groups that have anything of it, and those the actor may do so through."""
         self._having.members.raise_versions(self._tx)
-        for group_id in self._through - memberships.group_holders(folder.permissions):
+        for group_id in self._through:
             for check in grants.belongs_to(self._actor, group_id):
                 self._tx.require(check)
 
