@@ -20,6 +20,7 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.deletion import departures
 from chalicelib.services.deletion.departures import Departure, Items
+from chalicelib.services.users.people import administrators
 from chalicelib.storage import reading
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.changes.transaction import Besides, nothing_besides
@@ -164,8 +165,7 @@ def _delete(actor: Actor, deletion: _GroupDeletion, transfer: Transfer, besides:
 def _write(actor: Actor, deletion: _GroupDeletion, besides: Besides) -> None:
     group, expiring = deletion.group, Expiring(deletion.found)
     with Change(group, _deleted(actor, group)) as tx:
-        if actor.is_admin:
-            tx.require(User.is_administrator(actor.id, clock.now()))
+        tx.require(administrators.still_acts(actor, clock.now()))
         tx.delete(Claim.group(group.name, group.id))
         tx.put(Claim.former_group(group.name, group.id))
         logged = {"name": group.name, "removed": deletion.told}

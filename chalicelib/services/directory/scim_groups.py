@@ -238,7 +238,7 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamS
     try:
         return _written(provisioner, actor, before, change, users)
     except SecretsMissing:
-        _ask_managers(actor, before, {each: users[each] for each in able})
+        _ask_managers(provisioner, actor, before, {each: users[each] for each in able})
         if named:
             raise _NO_SECRETS from None
         later = _change(before, state, frozenset(), waiting | able)
@@ -285,7 +285,9 @@ def _made(changed: Changed, users: Mapping[UserId, User]) -> Found:
     return _with_members(Group.of_row(seen.row), members, users)
 
 
-def _ask_managers(actor: Actor, before: Found, wanted: Mapping[UserId, User]) -> None:
+def _ask_managers(
+    provisioner: Provisioner, actor: Actor, before: Found, wanted: Mapping[UserId, User]
+) -> None:
     """Tell the managers of a group whom the directory wants to add, once a day for the same people.
 
     It is written also where the request is refused: only they have the secrets it takes.
@@ -296,6 +298,8 @@ def _ask_managers(actor: Actor, before: Found, wanted: Mapping[UserId, User]) ->
         return
     managers = {user_id for user_id, each in before.memberships.items() if each.is_admin}
     with Transaction() as tx:
+        tx.require(provisioner.still_provisions())
+        tx.require(administrators.still_acts(actor, clock.now()))
         tx.create(Token(told, kind=ALERT, expires=clock.timestamp() + 2 * _DAY))
         notices.tell(
             tx,

@@ -83,6 +83,12 @@ def test_who_does_not_manage_the_group_any_more_deletes_nothing(betty, carol, te
     assert (response.status, response.message) == (403, DENIED)
 
 
+def test_a_manager_who_is_suspended_deletes_nothing(betty, team, refused_after):
+    response = refused_after(lambda: people.suspend(betty), lambda: delete(betty, team))
+
+    assert response.status == 403
+
+
 def test_what_becomes_the_groups_alone_meanwhile_blocks(ada, team, refused_after):
     """IN27, I2"""
     frances = make.user("frances")

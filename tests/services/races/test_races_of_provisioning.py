@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.ids import GroupId
+from chalicelib.domain.items.permissions import PermissionType
 from tests.support.races.at_once import Ask
 from tests.support.wire.asks import removing
-from tests.support.world import people, scim
-from tests.support.world.make import Somebody
+from tests.support.world import make, people, scim
+from tests.support.world.make import Somebody, Team
 from tests.support.world.scim import Directory, add, person, replace, team
 
 
@@ -40,6 +42,20 @@ def taking_out(directory: Directory, user_id: str) -> Ask:
 
 def inviting(who: Somebody, name: str) -> Ask:
     return lambda: who.client.post("/users.json", people.invitation(name))
+
+
+def exchanging(who: Somebody) -> Ask:
+    """Another token for the settings."""
+    setting_id = who.client.get(scim.SETTINGS).body["id"]
+    sent = {"scim_user_id": who.id, "secret_token": scim.OTHER_TOKEN}
+    return lambda: who.client.put(f"/scim/settings/{setting_id}.json", sent)
+
+
+def wanting(directory: Directory, keeper: Somebody, new: Somebody) -> Ask:
+    """The addition of somebody to a group with a secret, for which its managers are asked."""
+    group = directory.grouped("crew")["id"]
+    make.resource(keeper, {Team(GroupId(group), (keeper,)): PermissionType.READ})
+    return lambda: directory.patch(f"/Groups/{group}", add("members", [{"value": new.id}]))
 
 
 def test_two_provisioners_add_the_same_person(ada, directory, race):
@@ -118,10 +134,36 @@ def test_two_provisioners_make_one_group(directory, betty, race):
 
 def test_a_token_is_exchanged_while_it_is_used(ada, directory, race):
     """What begins after the exchange is refused, and what is done was done before it."""
-    setting_id = ada.client.get(scim.SETTINGS).body["id"]
-    sent = {"scim_user_id": ada.id, "secret_token": scim.OTHER_TOKEN}
-    exchange = lambda: ada.client.put(f"/scim/settings/{setting_id}.json", sent)  # noqa: E731
-    assert race(adding(directory, "dora"), exchange) == {(201, 200), (401, 200)}
+    assert race(adding(directory, "dora"), exchanging(ada)) == {(201, 200), (401, 200)}
+
+
+def test_a_group_is_not_deleted_in_the_name_of_who_is_suspended(ada, betty, refused_after):
+    """Of a user who need not be an administrator"""
+    directory = scim.directory(ada, betty)
+    group = directory.grouped("crew")["id"]
+
+    deleted = refused_after(
+        lambda: people.suspend(betty), lambda: directory.delete(f"/Groups/{group}")
+    )
+
+    assert deleted.status == 409
+
+
+def test_managers_are_asked_for_nothing_in_the_name_of_who_is_suspended(
+    ada, betty, carol, refused_after
+):
+    directory = scim.directory(ada, betty)
+    ask = wanting(directory, betty, carol)
+
+    assert refused_after(lambda: people.suspend(betty), ask).status == 409
+
+
+def test_managers_are_asked_for_nothing_by_a_token_that_was_exchanged(
+    ada, carol, directory, refused_after
+):
+    ask, exchange = wanting(directory, ada, carol), exchanging(ada)
+
+    assert refused_after(exchange, ask).status == 401
 
 
 def test_two_provisioners_and_an_administrator_have_the_same_person_in_hand(
