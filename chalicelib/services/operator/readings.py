@@ -29,7 +29,7 @@ def sweep(written_before: datetime) -> Counter[str]:
 
 
 def _spread(read: Reading) -> str:
-    late_readings.look_again(read)
+    deciding.decided(partial(late_readings.look_again, read))
     add_accesses(SecretAccess.by_row(UserId(read.user_id), read.resource_ids))
     writing.put_all(ActionLog.lines_of(read))
     writing.delete_all([read.key])

@@ -7,16 +7,17 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.services.operator import sweeper
+from chalicelib.services.operator import readings, sweeper
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.storage import Storage
 from tests.support.wire.asks import removing
 from tests.support.world import groups, make
 from tests.support.world.items.expiry import turned_on
-from tests.support.world.items.resources import path, stored
-from tests.support.world.items.shares import remove, share
+from tests.support.world.items.resources import path, secrets, stored
+from tests.support.world.items.shares import add, remove, share
 from tests.support.world.make import Somebody
 
 READ, UPDATE, OWNER = PermissionType
@@ -64,6 +65,25 @@ def test_who_reads_what_they_lose_lets_it_expire(
     sweeper.sweep()
 
     assert b"PGP MESSAGE" in given[0].content
+    assert stored(item).expired is not None
+
+
+def test_what_is_shared_while_a_reading_is_spread_expires_all_the_same(
+    store: Storage, time: Time, ada: Somebody, betty: Somebody, carol: Somebody
+) -> None:
+    """It is decided again, and no accident: no alarm rings."""
+    turned_on(ada)
+    item = make.resource(ada, {betty: READ})
+    lost, given = remove(item, betty), secrets(carol)
+    with Meanwhile(lambda: betty.client.get(f"/secrets/resource/{item}.json")):
+        assert share(ada, item, [lost]).status == 200
+    time.pass_by(minutes=6)
+
+    with Meanwhile(lambda: share(ada, item, [add(carol)], given)) as meanwhile:
+        spread = readings.sweep(clock.now())
+
+    assert meanwhile.happened
+    assert spread == {"spread": 1}
     assert stored(item).expired is not None
 
 
