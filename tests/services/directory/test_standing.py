@@ -13,8 +13,10 @@ from chalicelib.tables.settings import Setting
 from chalicelib.workers import synchroniser
 from tests.support.company import settings as form
 from tests.support.company import shared
+from tests.support.faults.deaths import after_commit
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.rights import rights_of_group
+from tests.support.wire.asks import removing
 from tests.support.world import make, people
 from tests.support.world.directories import (
     group_named,
@@ -30,6 +32,8 @@ from tests.support.world.directories import (
 BETTY, DAVE, EDITH, FRANCES = (person(name) for name in ("betty", "dave", "edith", "frances"))
 COMMITS_OF_ONE = 2
 """Of the deletion of a user: it begins, and is committed."""
+MANY = 105
+"""More rows than one transaction has."""
 CHANGED = "The settings were changed or deleted before the run was over: "
 
 
@@ -181,6 +185,17 @@ def test_who_is_deleted_at_this_moment_is_put_on_no_list(ada, row):
 
     assert (response.status, response.message) == (404, "There is no such user or group.")
     assert user_named("dave") is None
+    assert listed() == set()
+
+
+def test_a_group_that_goes_with_its_only_member_at_this_moment_is_put_on_no_list(ada, betty, row):
+    """RA13: its row says so only once the deletion is carried out, which takes many transactions"""
+    last = make.groups_of(betty, MANY)[-1]
+    path = f"/directorysync/ignore/groups/{last.id}.json"
+    with Meanwhile(lambda: after_commit(removing(ada, betty))):
+        response = ada.client.post(path)
+
+    assert (response.status, response.message) == (404, "There is no such user or group.")
     assert listed() == set()
 
 
