@@ -51,7 +51,7 @@ def extend(actor: Actor) -> None:
     session, now = actor.session, clock.timestamp()
     if session is None or session.is_bearer:
         return
-    if session.expires - now > IDLE_SECONDS:
+    if session.expires - now >= IDLE_SECONDS:
         return
     with Transaction() as tx:
         tx.update(
