@@ -30,8 +30,9 @@ from chalicelib.services.groups.group_lists import MISSING, Found, require_id
 from chalicelib.services.groups.group_members import Items, Roster, items_among, unreached
 from chalicelib.services.items.trees import arrivals
 from chalicelib.services.items.trees.arrivals import Arrival
+from chalicelib.services.users.people import administrators
 from chalicelib.storage import reading
-from chalicelib.storage.base import Check, Key
+from chalicelib.storage.base import Key
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
@@ -207,7 +208,7 @@ def _write(
     expiring = Expiring(stored.found)
     expired = expiring.among((who, stored.items[item_id]) for item_id, who in taken)
     with Change(stored.group, changed) as tx:
-        tx.require(_may_change(actor))
+        tx.require(administrators.still_acts(actor, clock.now()))
         _claim(tx, stored.group, changed)
         tx.create(groups.log(actor, changed, "updated", stored.members, members))
         group_notices.tell_of_update(tx, actor, changed, stored.members, members, stored.users)
@@ -245,11 +246,6 @@ def _write_member(tx: Change, stored: _Stored, user_id: UserId, belonging: Belon
         group_members.write(tx, stored.id, user, belonging)
     elif before != belonging:
         group_members.change_role(tx, stored.id, user, manages=belonging.is_admin)
-
-
-def _may_change(actor: Actor) -> Check:
-    """The actor is who they were; the group's version says whether they manage the group."""
-    return (User.is_administrator if actor.is_admin else User.is_able)(actor.id, clock.now())
 
 
 def _claim(tx: Change, before: Group, after: Group) -> None:

@@ -29,7 +29,8 @@ def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
 def still_acts(actor: Actor, now: datetime) -> Check:
     """The actor is who they were: an administrator, or somebody who may sign in.
 
-    Who acts for a directory need not be an administrator: an administrator has named them.
+    Who acts for a directory need not be an administrator: an administrator has named them. Nor
+    need who manages a group: the version of the group says that they do.
     """
     return (User.is_administrator if actor.is_admin else User.is_able)(actor.id, now)
 
