@@ -93,22 +93,18 @@ def second_factor(csrf_token: str, refused: str = "") -> Document:
     return _page("second-factor", "Your second factor", place=_KEPT, **values)
 
 
-def second_factors(csrf_token: str, told: str, *, is_on: bool) -> Document:
-    """The form by which administrators let people set up a second factor."""
-    checked = "checked" if is_on else ""
-    return _settings("second-factors", "Second factors", csrf_token, told, checked=checked)
+def form(path: str, csrf_token: str, told: str, fields: str) -> str:
+    """A form of settings, which is sent to this path; HTML, as its fields are.
+
+    `told` is what became of it the last time.
+    """
+    values = {"path": escape(path), "token": escape(csrf_token), "told": _status(told)}
+    return _template("form").substitute(values, fields=fields).strip()
 
 
-def language(csrf_token: str, told: str, *, choice: str) -> Document:
-    """The form by which administrators choose a language; the choice is HTML."""
-    return _settings("language", "Language", csrf_token, told, choice=choice)
-
-
-def email_notifications(csrf_token: str, told: str, *, switches: str) -> Document:
-    """The form by which administrators say which mails are sent; the switches are HTML."""
-    return _settings(
-        "email-notifications", "Email notifications", csrf_token, told, switches=switches
-    )
+def settings_page(name: str, title: str, form: str) -> Document:
+    """The page of a form of settings, with what the file of this name says about it."""
+    return _page(name, title, place=_KEPT, form=form)
 
 
 def users_directory(**values: str) -> Document:
@@ -161,12 +157,6 @@ def sent() -> Document:
 def description() -> Document:
     """The API in words, as `python -m infra.describe.readable` has written it."""
     return _page("api", "The API", place=_KEPT)
-
-
-def _settings(name: str, title: str, csrf_token: str, told: str, **values: str) -> Document:
-    """A form of settings; `told` is what became of it the last time, `values` are HTML."""
-    around = {"token": escape(csrf_token), "told": _status(told)}
-    return _page(name, title, place=_KEPT, **around, **values)
 
 
 def _page(name: str, title: str, *, place: str = _TAKEN_OVER, **values: str) -> Document:

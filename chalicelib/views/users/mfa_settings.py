@@ -1,14 +1,18 @@
-"""How the organisation's settings of second factors look."""
+"""How the organisation's settings of second factors look to clients, and on their page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NotRequired, TypedDict
 
+from chalicelib.bodies.sign_in.mfa import TOTP
 from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.tables.settings import value_of
+from chalicelib.views import fields
 from chalicelib.views.shapes import Moment, Uuid
 from chalicelib.views.times import text
+
+_LABEL = "Let people set up an authenticator app (time-based one-time passwords)"
 
 
 class MfaSettingsJson(TypedDict):
@@ -27,6 +31,12 @@ class MfaPoliciesJson(TypedDict):
 
 def settings(providers: Sequence[str]) -> MfaSettingsJson:
     return {"providers": list(providers)}
+
+
+def switch(providers: Sequence[str]) -> str:
+    """A box that lets people set up an app, ticked where they may, as HTML."""
+    name = f"providers[{TOTP}]"
+    return fields.box(name, _LABEL, {name: TOTP in providers})
 
 
 def policies(found: Policies) -> MfaPoliciesJson:
