@@ -9,12 +9,12 @@ from hashlib import sha256
 import pytest
 
 from tests.support.faults.hooks import Recorder
+from tests.support.wire.browser import BROWSER, FORM
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import people
 from tests.support.world.make import Somebody
 
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
 NAMED = "8e3874ae-4b40-590b-968a-418f704b9d9a"
 OF_GUESTS = (
     "/auth/login",
@@ -35,7 +35,6 @@ OF_USERS = (
     "/app/administration/self-registration",
     "/app/settings/mfa?from=mail",
 )
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 
 
 def is_page(response: Response) -> bool:

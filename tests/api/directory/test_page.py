@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from urllib.parse import urlencode
 
 import pytest
 
@@ -13,6 +12,7 @@ from tests.support.company import settings as form
 from tests.support.company.company import Company
 from tests.support.environment import BASE_URL
 from tests.support.wire import handshake
+from tests.support.wire.browser import BROWSER, sent, shown
 from tests.support.wire.client import Client, Response
 from tests.support.world import make, people
 from tests.support.world.directories import group_named, user_named
@@ -20,8 +20,6 @@ from tests.support.world.make import Somebody
 
 PAGE = "/app/administration/users-directory"
 SIGN_IN = f"{BASE_URL}/auth/login?redirect={PAGE}"
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 Fields = dict[str, str]
 
 
@@ -59,17 +57,10 @@ class Forms(HTMLParser):
             self._open = ""
 
 
-def shown(browser: Client, path: str = PAGE) -> str:
-    response = browser.get(path, headers=BROWSER)
-    assert response.status == 200
-    browser.cookies |= handshake.cookies_of(response)
-    return response.content.decode()
-
-
 def pressed(browser: Client, button: str, **changed: str) -> Response:
     """What a button sends, with what was typed in before."""
-    fields = Forms(shown(browser)).forms[button] | {"do": button} | changed
-    return browser.request("POST", PAGE, raw=urlencode(fields).encode(), headers=FORM)
+    fields = Forms(shown(browser, PAGE)).forms[button] | {"do": button} | changed
+    return sent(browser, PAGE, fields)
 
 
 def text_of(response: Response) -> str:
@@ -102,7 +93,7 @@ def staffed(company: Company) -> Company:
 def test_an_administrator_fills_the_form_in_and_saves_it(
     ada: Somebody, browser: Client, company: Company
 ) -> None:
-    assert "switched off" in shown(browser)
+    assert "switched off" in shown(browser, PAGE)
 
     done = pressed(browser, "save", **typed(company), user_path="ou=people")
 
@@ -132,7 +123,7 @@ def test_what_is_saved_is_shown_and_saved_again_as_it_is(
         user_custom_filters="(!(uid=<b>))",
         default_group_admin_user=make.user("betty").id,
     )
-    text = shown(browser)
+    text = shown(browser, PAGE)
     assert company.domain()["password"] not in text
     assert before["domains"]["domain"]["password"] not in text
     assert "<b>" not in text
@@ -172,7 +163,7 @@ def test_what_is_wrong_is_told_beside_what_was_typed(browser: Client, digest) ->
 def test_settings_are_tried_out_and_not_saved(
     ada: Somebody, browser: Client, staffed: Company, digest
 ) -> None:
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
 
     tried = pressed(browser, "test", **typed(staffed))
@@ -191,7 +182,7 @@ def test_a_run_is_shown_before_it_is_done(
 ) -> None:
     """DS01"""
     form.saved(ada, staffed)
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
     rehearsed = pressed(browser, "dry-run")
     assert digest() == before
@@ -238,14 +229,14 @@ def test_it_is_switched_off(ada: Somebody, browser: Client, company: Company, st
     assert (done.status, done.headers["location"]) == (302, f"{BASE_URL}{PAGE}?disabled=1")
     assert "Switched off." in shown(browser, f"{PAGE}?disabled=1")
     assert settings(ada) == []
-    assert {"run", "dry-run", "disable"}.isdisjoint(Forms(shown(browser)).forms)
+    assert {"run", "dry-run", "disable"}.isdisjoint(Forms(shown(browser, PAGE)).forms)
     saved = Event.DIRECTORY_SETTINGS_SAVED.value
     assert [mail.template for mail in people.mails(store)].count(saved) == 2
 
 
 @pytest.mark.parametrize("button", ["run", "dry-run"])
 def test_nothing_runs_while_it_is_switched_off(browser: Client, digest, button: str) -> None:
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
 
     assert pressed(browser, "save", do=button).status == 503
@@ -254,14 +245,13 @@ def test_nothing_runs_while_it_is_switched_off(browser: Client, digest, button: 
 
 @pytest.mark.parametrize("do", ["", "destroy"])
 def test_a_form_that_makes_no_sense_is_refused(browser: Client, digest, do: str) -> None:
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
     token = browser.cookies["csrfToken"]
-    odd = ("domains=x", "domains[0]=x", "domains[main]=x", "default_user[a]=x")
+    odd = ("domains", "domains[0]", "domains[main]", "default_user[a]")
 
-    for members in (f"do={do}", *(f"do=save&{each}" for each in odd)):
-        raw = f"_csrfToken={token}&{members}".encode()
-        refused = browser.request("POST", PAGE, raw=raw, headers=FORM)
+    for members in ({"do": do}, *({"do": "save", each: "x"} for each in odd)):
+        refused = sent(browser, PAGE, {"_csrfToken": token, **members})
         assert refused.status == 400
         assert 'role="alert"' in text_of(refused)
     assert digest() == before
@@ -272,10 +262,9 @@ def test_others_are_told_that_it_is_not_for_them(betty: Somebody, digest) -> Non
     browser = handshake.signed_in(betty)
     browser.cookies |= handshake.cookies_of(browser.get("/app", headers=BROWSER))
     before = digest()
-    raw = f"do=run&_csrfToken={browser.cookies['csrfToken']}".encode()
 
     seen = browser.get(PAGE, headers=BROWSER)
-    refused = browser.request("POST", PAGE, raw=raw, headers=FORM)
+    refused = sent(browser, PAGE, {"do": "run", "_csrfToken": browser.cookies["csrfToken"]})
 
     for response in (seen, refused):
         assert response.status == 403
@@ -288,7 +277,7 @@ def test_guests_are_led_to_the_sign_in(api: Client, digest) -> None:
     guest = Client(cookies={"csrfToken": "c"})
     for response in (
         api.get(PAGE, headers=BROWSER),
-        guest.request("POST", PAGE, raw=b"do=run&_csrfToken=c", headers=FORM),
+        sent(guest, PAGE, {"do": "run", "_csrfToken": "c"}),
     ):
         assert (response.status, response.headers["location"]) == (302, SIGN_IN)
     assert digest() == before
@@ -297,7 +286,7 @@ def test_guests_are_led_to_the_sign_in(api: Client, digest) -> None:
 def test_the_form_needs_the_csrf_pair(ada: Somebody, browser: Client, company, digest) -> None:
     """HD03"""
     form.saved(ada, company)
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
 
     refused = pressed(browser, "disable", _csrfToken="other")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
-from urllib.parse import urlencode
 
 import pytest
 
@@ -17,25 +16,17 @@ from tests.support.company.certificates import Authority
 from tests.support.environment import BASE_URL
 from tests.support.relays import PASSWORD, MailServer
 from tests.support.wire import handshake
-from tests.support.wire.client import Client, Response
+from tests.support.wire.browser import BROWSER, sent, shown
+from tests.support.wire.client import Client
 from tests.support.world.make import Somebody
 
 PAGE = "/app/administration/smtp-settings"
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 
 
 @pytest.fixture
 def server() -> Iterator[MailServer]:
     with relays.serving() as server:
         yield server
-
-
-def shown(browser: Client, path: str = PAGE) -> str:
-    response = browser.get(path, headers=BROWSER)
-    assert response.status == 200
-    browser.cookies |= handshake.cookies_of(response)
-    return response.content.decode()
 
 
 def fields(text: str) -> dict[str, str]:
@@ -47,19 +38,15 @@ def fields(text: str) -> dict[str, str]:
     return found | {"ca_certificate": certificate.replace("\n", "\r\n")}
 
 
-def sent(browser: Client, form: dict[str, Any]) -> Response:
-    return browser.request("POST", PAGE, raw=urlencode(form).encode(), headers=FORM)
-
-
 def test_an_administrator_names_a_server_and_another_sender(
     ada: Somebody, server: MailServer
 ) -> None:
     browser = handshake.signed_in(ada)
-    form = fields(shown(browser))
+    form = fields(shown(browser, PAGE))
     assert (form["host"], form["port"], form["tls"]) == ("", "587", "1")
 
     said = {name: value for name, value in server.form().items() if value not in (None, True)}
-    done = sent(browser, {**form, **said})
+    done = sent(browser, PAGE, {**form, **said})
 
     assert (done.status, done.headers["location"]) == (302, f"{BASE_URL}{PAGE}?saved=1")
     after = shown(browser, f"{PAGE}?saved=1")
@@ -69,17 +56,19 @@ def test_an_administrator_names_a_server_and_another_sender(
     assert (form["host"], form["port"]) == (relays.HOST, str(server.port))
     assert form["ca_certificate"].replace("\r\n", "\n") == server.authority
     assert form["password"] == MASK
-    assert sent(browser, {**form, "sender_name": '<b>"Safe"'}).status == 302
+    assert sent(browser, PAGE, {**form, "sender_name": '<b>"Safe"'}).status == 302
     assert mail_relay.find() == server.settings(sender_name='<b>"Safe"')
-    assert "<b>" not in shown(browser)
+    assert "<b>" not in shown(browser, PAGE)
 
 
 def test_what_is_wrong_is_told_on_a_page(ada: Somebody, digest: Any) -> None:
     browser = handshake.signed_in(ada)
-    form = fields(shown(browser))
+    form = fields(shown(browser, PAGE))
     before = digest()
 
-    refused = sent(browser, {**form, "sender_name": "Safe", "sender_email": "safe@example.com"})
+    refused = sent(
+        browser, PAGE, {**form, "sender_name": "Safe", "sender_email": "safe@example.com"}
+    )
 
     assert refused.status == 400
     assert "The host should not be empty." in refused.content.decode()
@@ -107,12 +96,12 @@ def test_what_was_typed_stays_where_it_is_refused_but_for_the_password(
     do: str, wrong: dict[str, str], ada: Somebody, server: MailServer, digest: Any
 ) -> None:
     browser = handshake.signed_in(ada)
-    token = fields(shown(browser))["_csrfToken"]
+    token = fields(shown(browser, PAGE))["_csrfToken"]
     name = '"><script>alert(1)</script>'
     said = typed(server, sender_name=name, email_test_to="ada@example.com") | wrong
     before = digest()
 
-    refused = sent(browser, {**said, "do": do, "_csrfToken": token})
+    refused = sent(browser, PAGE, {**said, "do": do, "_csrfToken": token})
 
     text = refused.content.decode()
     assert refused.status == 400
@@ -132,10 +121,10 @@ def test_a_test_mail_is_sent_without_script_and_nothing_is_saved(
     ada: Somebody, server: MailServer, digest: Any
 ) -> None:
     browser = handshake.signed_in(ada)
-    form = {**fields(shown(browser)), **typed(server), "email_test_to": "ada@example.com"}
+    form = {**fields(shown(browser, PAGE)), **typed(server), "email_test_to": "ada@example.com"}
     before = digest()
 
-    done = sent(browser, {**form, "do": "test"})
+    done = sent(browser, PAGE, {**form, "do": "test"})
 
     text = done.content.decode()
     assert done.status == 200
@@ -150,10 +139,10 @@ def test_a_test_mail_leaves_by_what_is_saved(ada: Somebody, server: MailServer) 
     """With the password that is stored, and by an authority that comes back as a browser has it."""
     browser = handshake.signed_in(ada)
     assert ada.client.post("/smtp/settings.json", server.form()).status == 200
-    form = fields(shown(browser))
+    form = fields(shown(browser, PAGE))
     assert form["password"] == MASK
 
-    done = sent(browser, {**form, "do": "test", "email_test_to": "ada@example.com"})
+    done = sent(browser, PAGE, {**form, "do": "test", "email_test_to": "ada@example.com"})
 
     assert done.status == 200
     assert len(server.mails) == 1
@@ -165,9 +154,9 @@ def test_a_server_that_takes_no_mail_is_shown_with_what_it_says(
 ) -> None:
     browser = handshake.signed_in(ada)
     server.says["RCPT"] = "550 <b>not</b> here"
-    form = {**fields(shown(browser)), **typed(server), "email_test_to": "ada@example.com"}
+    form = {**fields(shown(browser, PAGE)), **typed(server), "email_test_to": "ada@example.com"}
 
-    refused = sent(browser, {**form, "do": "test"})
+    refused = sent(browser, PAGE, {**form, "do": "test"})
 
     text = refused.content.decode()
     assert refused.status == 400
@@ -180,9 +169,9 @@ def test_an_authority_is_taken_away_by_an_empty_field(ada: Somebody, server: Mai
     """The server is asked without it; this one is not trusted then, so it stays as it was."""
     browser = handshake.signed_in(ada)
     assert ada.client.post("/smtp/settings.json", server.form()).status == 200
-    form = {**fields(shown(browser)), "password": PASSWORD, "ca_certificate": ""}
+    form = {**fields(shown(browser, PAGE)), "password": PASSWORD, "ca_certificate": ""}
 
-    refused = sent(browser, form)
+    refused = sent(browser, PAGE, form)
 
     assert refused.status == 400
     assert "certificate" in refused.content.decode()
@@ -194,9 +183,9 @@ def test_a_button_that_is_none_does_nothing(
     do: str, ada: Somebody, server: MailServer, digest: Any
 ) -> None:
     browser = handshake.signed_in(ada)
-    form = fields(shown(browser))
+    form = fields(shown(browser, PAGE))
     before = digest()
-    refused = sent(browser, {**form, **typed(server), "do": do})
+    refused = sent(browser, PAGE, {**form, **typed(server), "do": do})
     assert (refused.status, digest()) == (400, before)
     assert "<script" not in refused.content.decode()
 
@@ -208,9 +197,12 @@ def test_it_is_for_administrators(ada: Somebody, betty: Somebody, api: Client) -
     token = browser.cookies["csrfToken"]
 
     forms = ({"_csrfToken": token}, {"_csrfToken": token, "do": "test"})
-    for response in (browser.get(PAGE, headers=BROWSER), *(sent(browser, each) for each in forms)):
+    for response in (
+        browser.get(PAGE, headers=BROWSER),
+        *(sent(browser, PAGE, each) for each in forms),
+    ):
         assert response.status == 403
-    guest = sent(Client(cookies={"csrfToken": "c"}), {"_csrfToken": "c"})
+    guest = sent(Client(cookies={"csrfToken": "c"}), PAGE, {"_csrfToken": "c"})
     for response in (api.get(PAGE, headers=BROWSER), guest):
         assert response.headers["location"] == f"{BASE_URL}/auth/login?redirect={PAGE}"
 
@@ -218,10 +210,10 @@ def test_it_is_for_administrators(ada: Somebody, betty: Somebody, api: Client) -
 def test_the_form_needs_the_csrf_pair(ada: Somebody, server: MailServer) -> None:
     """HD03"""
     browser = handshake.signed_in(ada)
-    form = fields(shown(browser))
+    form = fields(shown(browser, PAGE))
 
     form |= {**typed(server), "email_test_to": "ada@example.com", "_csrfToken": "other"}
     for do in ("save", "test"):
-        assert sent(browser, {**form, "do": do}).status == 403
+        assert sent(browser, PAGE, {**form, "do": do}).status == 403
     assert server.mails == []
     assert mail_relay.find() is None

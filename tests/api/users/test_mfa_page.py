@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from tests.conftest import Time
 from tests.support.environment import BASE_URL
 from tests.support.wire import handshake
+from tests.support.wire.browser import BROWSER, sent, shown, token_in
 from tests.support.wire.client import Client, Response
 from tests.support.world import people, second_factors
 from tests.support.world.make import Somebody
 
 PAGE = "/app/administration/mfa"
 SIGN_IN = f"{BASE_URL}/auth/login?redirect={PAGE}"
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 
 
-def shown(browser: Client, path: str = PAGE) -> str:
-    response = browser.get(path, headers=BROWSER)
-    assert response.status == 200
-    browser.cookies |= handshake.cookies_of(response)
-    return response.content.decode()
-
-
-def token_in(text: str) -> str:
-    [token] = re.findall(r'name="_csrfToken" value="(\w+)"', text)
-    return str(token)
-
-
-def sent(browser: Client, token: str, *values: str) -> Response:
+def save(browser: Client, token: str, *values: str) -> Response:
     """The form as a browser sends it: a box that is ticked after the hidden field of its name."""
-    members = "".join(f"&providers%5Btotp%5D={value}" for value in values)
-    return browser.request("POST", PAGE, raw=f"_csrfToken={token}{members}".encode(), headers=FORM)
+    return sent(
+        browser, PAGE, [("_csrfToken", token), *(("providers[totp]", each) for each in values)]
+    )
 
 
 def providers(admin: Somebody) -> list[str]:
@@ -50,19 +36,19 @@ def browser(ada: Somebody) -> Client:
 
 
 def test_an_administrator_turns_second_factors_on_and_off(ada: Somebody, browser: Client) -> None:
-    before = shown(browser)
+    before = shown(browser, PAGE)
     assert "checked" not in before
     assert 'role="status"' not in before
 
-    done = sent(browser, token_in(before), "0", "1")
+    done = save(browser, token_in(before), "0", "1")
 
     assert (done.status, done.headers["location"]) == (302, f"{BASE_URL}{PAGE}?saved=1")
     after = shown(browser, f"{PAGE}?saved=1")
     assert "checked" in after
     assert '<p role="status">Saved.</p>' in after
     assert providers(ada) == ["totp"]
-    assert sent(browser, token_in(after), "0").status == 302
-    assert "checked" not in shown(browser)
+    assert save(browser, token_in(after), "0").status == 302
+    assert "checked" not in shown(browser, PAGE)
     assert providers(ada) == []
 
 
@@ -73,7 +59,7 @@ def test_others_are_told_that_it_is_not_for_them(betty: Somebody, ada: Somebody,
     before = digest()
 
     seen = browser.get(PAGE, headers=BROWSER)
-    refused = sent(browser, browser.cookies["csrfToken"], "0", "1")
+    refused = save(browser, browser.cookies["csrfToken"], "0", "1")
 
     for response in (seen, refused):
         assert response.status == 403
@@ -87,14 +73,14 @@ def test_guests_are_led_to_the_sign_in(api: Client, digest) -> None:
     before = digest()
     for response in (
         api.get(PAGE, headers=BROWSER),
-        sent(Client(cookies={"csrfToken": "c"}), "c", "0", "1"),
+        save(Client(cookies={"csrfToken": "c"}), "c", "0", "1"),
     ):
         assert (response.status, response.headers["location"]) == (302, SIGN_IN)
     assert digest() == before
 
 
 def test_who_is_suspended_is_a_guest(ada: Somebody, browser: Client) -> None:
-    shown(browser)
+    shown(browser, PAGE)
     people.suspend(ada)
 
     assert browser.get(PAGE, headers=BROWSER).headers["location"] == SIGN_IN
@@ -102,11 +88,11 @@ def test_who_is_suspended_is_a_guest(ada: Somebody, browser: Client) -> None:
 
 def test_the_form_needs_the_csrf_pair(ada: Somebody, browser: Client, digest) -> None:
     """HD03"""
-    shown(browser)
+    shown(browser, PAGE)
     before = digest()
 
     for token in ("other", ""):
-        refused = sent(browser, token, "0", "1")
+        refused = save(browser, token, "0", "1")
         assert refused.status == 403
         assert 'role="alert"' in refused.content.decode()
     assert digest() == before
@@ -115,10 +101,10 @@ def test_the_form_needs_the_csrf_pair(ada: Somebody, browser: Client, digest) ->
 
 @pytest.mark.parametrize("values", [[], ["maybe"]])
 def test_a_form_that_makes_no_sense_is_refused(browser: Client, digest, values: list[str]) -> None:
-    token = token_in(shown(browser))
+    token = token_in(shown(browser, PAGE))
     before = digest()
 
-    refused = sent(browser, token, *values)
+    refused = save(browser, token, *values)
 
     assert refused.status == 400
     assert 'role="alert"' in refused.content.decode()

@@ -8,14 +8,13 @@ from urllib.parse import urlencode, urlsplit
 import pytest
 
 from chalicelib.domain.users import roles
+from tests.support.wire.browser import BROWSER, FORM
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import people
 from tests.support.world.make import Somebody
 
 PAGE = "/users/register"
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 [TOKEN] = CSRF_PAIR["cookies"].values()
 DAVE = {
     "username": "dave@example.com",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from html import unescape
-from urllib.parse import urlencode
 
 import pytest
 
@@ -13,14 +12,13 @@ from chalicelib.domain.operator.notices import SHOWN, SWITCHES
 from chalicelib.domain.users.locales import LOCALES
 from tests.support.environment import BASE_URL
 from tests.support.wire import handshake
+from tests.support.wire.browser import BROWSER, sent, shown, token_in
 from tests.support.wire.client import Client, Response
 from tests.support.world.make import Somebody
 
 LANGUAGE = "/app/administration/internationalization"
 MAILS = "/app/administration/email-notification"
 SAVED_MAILS = "/settings/emails/notifications.json"
-BROWSER = {"accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"}
-FORM = {"content-type": "application/x-www-form-urlencoded", **BROWSER}
 MEANT = {LANGUAGE: [("value", "de-DE")], MAILS: [("send_comment_add", "0")]}
 """What each page may be sent."""
 DENIED = {
@@ -37,21 +35,8 @@ PAGES = [
 both = pytest.mark.parametrize("page", [LANGUAGE, MAILS])
 
 
-def shown(browser: Client, path: str) -> str:
-    response = browser.get(path, headers=BROWSER)
-    assert response.status == 200
-    browser.cookies |= handshake.cookies_of(response)
-    return response.content.decode()
-
-
-def token_in(text: str) -> str:
-    [token] = re.findall(r'name="_csrfToken" value="(\w+)"', text)
-    return str(token)
-
-
-def sent(browser: Client, page: str, token: str, members: Sequence[tuple[str, str]]) -> Response:
-    raw = urlencode([("_csrfToken", token), *members]).encode()
-    return browser.request("POST", page, raw=raw, headers=FORM)
+def save(browser: Client, page: str, token: str, members: Sequence[tuple[str, str]]) -> Response:
+    return sent(browser, page, [("_csrfToken", token), *members])
 
 
 def boxes(text: str) -> dict[str, bool]:
@@ -87,7 +72,7 @@ def test_an_administrator_chooses_the_language(ada: Somebody, browser: Client) -
     assert [code for code, chosen, _ in options if chosen] == ["en-UK"]
     assert 'role="status"' not in before
 
-    done = sent(browser, LANGUAGE, token_in(before), [("value", "fr-FR")])
+    done = save(browser, LANGUAGE, token_in(before), [("value", "fr-FR")])
 
     assert (done.status, done.headers["location"]) == (302, f"{BASE_URL}{LANGUAGE}?saved=1")
     after = shown(browser, f"{LANGUAGE}?saved=1")
@@ -102,7 +87,7 @@ def test_an_administrator_says_which_mails_are_sent(ada: Somebody, browser: Clie
     assert 'role="status"' not in before
     wanted = boxes(before) | {"send_comment_add": False, "send_folder_create": True}
 
-    done = sent(browser, MAILS, token_in(before), ticked(wanted))
+    done = save(browser, MAILS, token_in(before), ticked(wanted))
 
     assert (done.status, done.headers["location"]) == (302, f"{BASE_URL}{MAILS}?saved=1")
     after = shown(browser, f"{MAILS}?saved=1")
@@ -110,7 +95,7 @@ def test_an_administrator_says_which_mails_are_sent(ada: Somebody, browser: Clie
     assert '<p role="status">Saved.</p>' in after
     saved = ada.client.get(SAVED_MAILS).body
     assert {name: saved[name] for name in wanted} == wanted
-    assert sent(browser, MAILS, token_in(after), ticked(dict.fromkeys(wanted, False))).status == 302
+    assert save(browser, MAILS, token_in(after), ticked(dict.fromkeys(wanted, False))).status == 302
     assert not any(boxes(shown(browser, MAILS)).values())
 
 
@@ -122,7 +107,7 @@ def test_what_no_mail_says_is_not_offered_and_stays_as_it_is(
     before = shown(browser, MAILS)
     assert not boxes(before).keys() & set(SHOWN)
 
-    assert sent(browser, MAILS, token_in(before), ticked(boxes(before))).status == 302
+    assert save(browser, MAILS, token_in(before), ticked(boxes(before))).status == 302
 
     assert ada.client.get(SAVED_MAILS).body["show_uri"] is True
 
@@ -143,7 +128,7 @@ def test_others_are_told_that_it_is_not_for_them(betty: Somebody, page: str, dig
     before = digest()
 
     seen = browser.get(page, headers=BROWSER)
-    refused = sent(browser, page, browser.cookies["csrfToken"], MEANT[page])
+    refused = save(browser, page, browser.cookies["csrfToken"], MEANT[page])
 
     for response in (seen, refused):
         assert response.status == 403
@@ -168,7 +153,7 @@ def test_guests_are_led_to_the_sign_in(api: Client, page: str, digest) -> None:
     before = digest()
     for response in (
         api.get(page, headers=BROWSER),
-        sent(Client(cookies={"csrfToken": "c"}), page, "c", MEANT[page]),
+        save(Client(cookies={"csrfToken": "c"}), page, "c", MEANT[page]),
     ):
         location = f"{BASE_URL}/auth/login?redirect={page}"
         assert (response.status, response.headers["location"]) == (302, location)
@@ -182,7 +167,7 @@ def test_the_form_needs_the_csrf_pair(browser: Client, page: str, digest) -> Non
     before = digest()
 
     for token in ("other", ""):
-        refused = sent(browser, page, token, MEANT[page])
+        refused = save(browser, page, token, MEANT[page])
         assert refused.status == 403
         assert 'role="alert"' in refused.content.decode()
     assert digest() == before
@@ -202,7 +187,7 @@ def test_a_form_that_makes_no_sense_is_refused_with_the_way_back(
     token = token_in(shown(browser, page))
     before = digest()
 
-    refused = sent(browser, page, token, members)
+    refused = save(browser, page, token, members)
 
     text = refused.content.decode()
     assert refused.status == 400
