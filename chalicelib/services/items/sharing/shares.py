@@ -95,13 +95,29 @@ class _Plan:
     def has_access(self) -> set[UserId]:
         return self.members.with_access(self.after)
 
+    @property
+    def gaining(self) -> set[UserId]:
+        return self.has_access - self.had_access
+
+    @property
+    def losing(self) -> set[UserId]:
+        return self.had_access - self.has_access
+
+    def shared(self, expiring: Expiring) -> Item:
+        """The item as it will be: it expires where somebody loses it who was given its secret."""
+        item = self.item.copy()
+        item.permissions = self.after
+        if isinstance(item, Resource) and expiring.among((each, self.item) for each in self.losing):
+            expiring.expire(item, item.permissions.values())
+            item.expired = expiring.moment
+        return item
+
 
 def simulate(actor: Actor, resource_id: ResourceId, draft: Draft[SimulationBody]) -> Simulation:
     """Say what a share with these permissions would do, and do nothing."""
     resource, grant = shareable(actor, resource_id)
     plan = _plan(resource, grant, Sharing(read_permissions(draft, resource.kind)))
-    had, has = plan.had_access, plan.has_access
-    return Simulation(added=sorted(has - had), removed=sorted(had - has))
+    return Simulation(added=sorted(plan.gaining), removed=sorted(plan.losing))
 
 
 def share(actor: Actor, resource_id: ResourceId, draft: Draft[ShareBody]) -> None:
@@ -148,25 +164,17 @@ def apply(actor: Actor, item: Item, grant: Grant, sharing: Sharing) -> Item:
     if plan.after == item.permissions and not secrets:
         reading.require_one_moment()
         return item
-    arrival = _arrival(actor, plan)
-    changed = item.copy()
-    changed.permissions = plan.after
-    expiring = Expiring(plan.found)
-    lost = [(user_id, item) for user_id in plan.had_access - plan.has_access]
-    if isinstance(changed, Resource) and expiring.among(lost):
-        expiring.expire(changed, changed.permissions.values())
-        changed.expired = expiring.moment
+    arrival, expiring = _arrival(actor, plan), Expiring(plan.found)
+    changed = plan.shared(expiring)
     with Change(item, changed) as tx:
         tx.hold(plan.grant)
         plan.members.raise_versions(tx)
         tx.rest_on(*plan.added_users)
         tx.create(_log(actor, plan, secrets))
-        gained = notices.users(plan.has_access - plan.had_access)
-        event = Event.RESOURCE_SHARED if item.has_secrets else Event.FOLDER_SHARED
-        notices.tell_of(tx, event, item, actor=actor.id, to=gained)
+        _tell(tx, actor, plan)
         _note_groups(tx, plan)
         _write_holdings(tx, actor, plan, secrets, arrival)
-        apart = {(item.id, each) for each in plan.had_access - plan.has_access | secrets.keys()}
+        apart = {(item.id, each) for each in plan.losing | secrets.keys()}
         arrival.write(tx, of=item, raised=plan.members.groups, apart=apart)
         expiring.tell(tx, actor.id)
     audit.succeeded("share", actor, item.id)
@@ -209,7 +217,7 @@ def _secrets(plan: _Plan, sharing: Sharing) -> dict[UserId, str]:
         if user_id in secrets and user_id not in had:
             raise _wrong_secret(secret.position, _TWICE)
         secrets[user_id] = secret.data
-    if has - had - secrets.keys():
+    if plan.gaining - secrets.keys():
         raise NotFound(INVALID, {"secrets": _INCOMPLETE})
     return secrets
 
@@ -235,7 +243,7 @@ def _arrival(actor: Actor, plan: _Plan) -> Arrival:
     """
     item, given = plan.item, plan.after.keys() - plan.item.permissions.keys()
     had, has = plan.had_access, plan.has_access
-    gained = {user_id: [item.id] for user_id in has - had}
+    gained = {user_id: [item.id] for user_id in plan.gaining}
     opened = isinstance(item, Folder) and len(had) == 1 and bool(given)
     content = places.content(actor.id, item.id) if opened else []
     filed = {each.id for each in content if not _may_change(actor, each)}
@@ -279,6 +287,12 @@ def _log(actor: Actor, plan: _Plan, secrets: Collection[UserId]) -> ActionLog:
     return log
 
 
+def _tell(tx: Change, actor: Actor, plan: _Plan) -> None:
+    """Tell those who gain the item."""
+    event = Event.RESOURCE_SHARED if plan.item.has_secrets else Event.FOLDER_SHARED
+    notices.tell_of(tx, event, plan.item, actor=actor.id, to=notices.users(plan.gaining))
+
+
 def _note_groups(tx: Change, plan: _Plan) -> None:
     """Let the groups that gain or lose access know by their items."""
     item_id, kind = ItemId(plan.item.id), plan.item.kind
@@ -294,14 +308,13 @@ def _write_holdings(
     tx: Change, actor: Actor, plan: _Plan, secrets: Mapping[UserId, str], arrival: Arrival
 ) -> None:
     item_id, kind = ItemId(plan.item.id), plan.item.kind
-    had, has = plan.had_access, plan.has_access
-    for user_id in has - had:
+    for user_id in plan.gaining:
         secret = plan.item.new_secret(secrets.get(user_id), actor.id)
         place = arrival.place(item_id, user_id)
         tx.then_put(Holding(user_id, item_id, kind=kind, place=place, **secret))
-    for user_id in had & secrets.keys():
+    for user_id in plan.had_access & secrets.keys():
         renewed = {"secret_data": secrets[user_id], "secret_modified": clock.now()}
         actions = Holding.setting({**renewed, "secret_modified_by": actor.id})
         tx.then_update(Holding.of(user_id, item_id), *actions, *arrival.moves(item_id, user_id))
-    for user_id in had - has:
+    for user_id in plan.losing:
         tx.then_delete(Holding.of(user_id, item_id))
