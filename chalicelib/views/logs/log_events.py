@@ -84,8 +84,8 @@ class LoggedSecretJson(TypedDict):
     user_id: Uuid
 
 
-class LogEventJson(TypedDict):
-    """The members that begin each line are those that lines are sorted by."""
+class LineJson(TypedDict):
+    """What each event tells. The members that begin it are those that lines are sorted by."""
 
     time: Moment
     id: Uuid
@@ -99,60 +99,30 @@ class LogEventJson(TypedDict):
     method: str | None
     path: str | None
     note: NotRequired[str]
-    permissions: NotRequired[list[LoggedPermissionJson]]
-    members: NotRequired[list[LoggedMemberJson]]
-    secrets: NotRequired[list[LoggedSecretJson]]
-    renewed: NotRequired[list[Uuid]]
-    changes: NotRequired[list[LoggedChangeJson]]
-    items: NotRequired[list[Uuid]]
-    gone: NotRequired[list[LoggedGoneJson]]
-    gone_count: NotRequired[int]
-    handed_over: NotRequired[list[LoggedHandoverJson]]
+
+
+class DetailsJson(TypedDict, total=False):
+    """What an event tells besides, by what was done."""
+
+    permissions: list[LoggedPermissionJson]
+    members: list[LoggedMemberJson]
+    secrets: list[LoggedSecretJson]
+    renewed: list[Uuid]
+    changes: list[LoggedChangeJson]
+    items: list[Uuid]
+    gone: list[LoggedGoneJson]
+    gone_count: int
+    handed_over: list[LoggedHandoverJson]
+
+
+class LogEventJson(LineJson, DetailsJson):
+    """What happened, as auditors are told."""
 
 
 def of_row(row: RawRow) -> LogEventJson:
-    """The event of a line as it is stored, of which there may be millions.
-
-    Its identifier is made of the row's key, so it is the same whenever it is told.
-    """
-    subject, time_id = row["subject"]["S"], row["time_id"]["S"]
-    action, context = row["action"]["S"], _text(row, "context")
-    noun = action.partition(".")[0]
-    method, path = _asked(context)
-    event: LogEventJson = {
-        "time": row["created"]["S"],
-        "id": named_id(f"{subject}#{time_id}"),
-        "action": action,
-        "result": "success",
-        "actor_id": _text(row, "actor"),
-        "object_kind": KINDS.get(noun, SETTING),
-        "object_id": subject,
-        "request_id": time_id.split("#")[1],
-        "endpoint": _text(row, "endpoint"),
-        "method": method,
-        "path": path,
-    }
-    if context and not method:
-        event["note"] = context
-    told = _told(row)
-    if noun == "Permissions":
-        event["permissions"] = [*_permissions(told)]
-    if noun == "Groups":
-        event["members"] = [*_members(told)]
-    if "secrets" in row:
-        event["secrets"] = [*_secrets(row["secrets"]["S"])]
-    if "renewed" in told:
-        event["renewed"] = told["renewed"]
-    if "changes" in told:
-        event["changes"] = [_change(*each) for each in told["changes"]]
-    if "items" in told:
-        event["items"] = told["items"]
-    if "gone" in told:
-        event["gone"] = [*_gone(told["gone"])]
-        event["gone_count"] = told["gone_count"]
-    if "handed_over" in told:
-        event["handed_over"] = [_handed_over(*each) for each in told["handed_over"]]
-    return event
+    """The event of a line as it is stored, of which there may be millions."""
+    noun = row["action"]["S"].partition(".")[0]
+    return {**_line(row, noun), **_details(row, noun)}
 
 
 def written(row: RawRow) -> bytes:
@@ -163,6 +133,51 @@ def written(row: RawRow) -> bytes:
 def day_of(line: bytes) -> str:
     """The day of an event that is written, such as `2026-11-30`."""
     return line[_DAY].decode()
+
+
+def _line(row: RawRow, noun: str) -> LineJson:
+    """Its identifier is made of the row's key, so it is the same whenever it is told."""
+    subject, time_id, context = row["subject"]["S"], row["time_id"]["S"], _text(row, "context")
+    method, path = _asked(context)
+    line: LineJson = {
+        "time": row["created"]["S"],
+        "id": named_id(f"{subject}#{time_id}"),
+        "action": row["action"]["S"],
+        "result": "success",
+        "actor_id": _text(row, "actor"),
+        "object_kind": KINDS.get(noun, SETTING),
+        "object_id": subject,
+        "request_id": time_id.split("#")[1],
+        "endpoint": _text(row, "endpoint"),
+        "method": method,
+        "path": path,
+    }
+    if context and not method:
+        line["note"] = context
+    return line
+
+
+def _details(row: RawRow, noun: str) -> DetailsJson:
+    details: DetailsJson = {}
+    told = _told(row)
+    if noun == "Permissions":
+        details["permissions"] = [*_permissions(told)]
+    if noun == "Groups":
+        details["members"] = [*_members(told)]
+    if "secrets" in row:
+        details["secrets"] = [*_secrets(row["secrets"]["S"])]
+    if "renewed" in told:
+        details["renewed"] = told["renewed"]
+    if "changes" in told:
+        details["changes"] = [_change(*each) for each in told["changes"]]
+    if "items" in told:
+        details["items"] = told["items"]
+    if "gone" in told:
+        details["gone"] = [*_gone(told["gone"])]
+        details["gone_count"] = told["gone_count"]
+    if "handed_over" in told:
+        details["handed_over"] = [_handed_over(*each) for each in told["handed_over"]]
+    return details
 
 
 def _text(row: RawRow, name: str) -> str | None:
