@@ -72,6 +72,34 @@ class _Stored:
         return GroupId(self.group.id)
 
 
+@dataclass(frozen=True, slots=True)
+class _Decided:
+    """Who will belong to a group, and which items users have or lose by that."""
+
+    stored: _Stored
+    members: Roster
+    given: Mapping[UserId, Gains]
+    """By users who join: what they had no access to."""
+    lost: Mapping[UserId, Sequence[ItemId]]
+    """By users who leave: what they have no other access to."""
+
+    @property
+    def taken(self) -> list[tuple[ItemId, UserId]]:
+        return [(item_id, user_id) for user_id, items in self.lost.items() for item_id in items]
+
+    def arrival(self, actor: Actor) -> Arrival:
+        """Where those who join find what they are given."""
+        gained = {user_id: [*gains] for user_id, gains in self.given.items() if gains}
+        return arrivals.placed(actor, gained, self.stored.items.values())
+
+    def expire(self, expiring: Expiring) -> Mapping[str, Actions]:
+        """What becomes of items that expire, whose access lists stay."""
+        items = self.stored.items
+        lost = ((user_id, items[item_id]) for item_id, user_id in self.taken)
+        expired = [items[ItemId(each)] for each in expiring.among(lost)]
+        return {item.id: expiring.expire(item, item.permissions.values()) for item in expired}
+
+
 def update(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> Found:
     """Change a group as far as the actor may.
 
@@ -93,13 +121,13 @@ def apply(
     `besides` writes what else goes with it; where nothing differs, nothing is written.
     """
     stored = _read(actor, group, change)
-    members, given = _decide(stored, change)
-    changed = _renamed(actor, group, change)
+    decided = _decide(stored, change)
+    members, changed = decided.members, _renamed(actor, group, change)
     is_named = (changed.name, changed.modified_by) != (group.name, group.modified_by)
     if is_named or changed.provisioned != group.provisioned or members != stored.members:
         if changed.scim_created:
             changed.scim_modified = clock.now()
-        _write(actor, stored, changed, members, given, besides)
+        _write(actor, decided, changed, besides)
         groups.tell(actor, group)
     else:
         reading.require_one_moment()
@@ -149,8 +177,7 @@ def _read_members(actor: Actor, group: Group, change: GroupChange) -> tuple[Rost
     return members, [key for keys in shared for key in keys]
 
 
-def _decide(stored: _Stored, change: GroupChange) -> tuple[Roster, Mapping[UserId, Gains]]:
-    """The members as they will be, and the secrets of those who join."""
+def _decide(stored: _Stored, change: GroupChange) -> _Decided:
     members, given = dict(stored.members), {}
     for addition in change.additions:
         group_members.add(members, addition, stored.users)
@@ -163,7 +190,7 @@ def _decide(stored: _Stored, change: GroupChange) -> tuple[Roster, Mapping[UserI
     group_members.remove(members, change.removals)
     if change.additions:
         group_members.require_room(members)
-    return members, given
+    return _Decided(stored, members, given, _lost(stored, members))
 
 
 def _messages(addition: Addition, needed: Collection[ItemId]) -> Messages:
@@ -193,20 +220,10 @@ def _renamed(actor: Actor, group: Group, change: GroupChange) -> Group:
     return renamed
 
 
-def _write(
-    actor: Actor,
-    stored: _Stored,
-    changed: Group,
-    members: Roster,
-    given: Mapping[UserId, Gains],
-    besides: Besides,
-) -> None:
-    gained = {user_id: [*gains] for user_id, gains in given.items() if gains}
-    arrival = arrivals.placed(actor, gained, stored.items.values())
-    lost = _lost(stored, members)
-    taken = [(item_id, who) for who, items in lost.items() for item_id in items]
-    expiring = Expiring(stored.found)
-    expired = expiring.among((who, stored.items[item_id]) for item_id, who in taken)
+def _write(actor: Actor, decided: _Decided, changed: Group, besides: Besides) -> None:
+    stored, members = decided.stored, decided.members
+    arrival, expiring = decided.arrival(actor), Expiring(stored.found)
+    expire = decided.expire(expiring)
     with Change(stored.group, changed) as tx:
         tx.require(administrators.still_acts(actor, clock.now()))
         _claim(tx, stored.group, changed)
@@ -214,13 +231,12 @@ def _write(
         group_notices.tell_of_update(tx, actor, changed, stored.members, members, stored.users)
         for user_id, belonging in members.items():
             _write_member(tx, stored, user_id, belonging)
-            _give(tx, actor, stored, user_id, given.get(user_id, {}), arrival)
-        for user_id, items in lost.items():
+            _give(tx, actor, stored, user_id, decided.given.get(user_id, {}), arrival)
+        for user_id in decided.lost:
             group_members.erase(tx, stored.id, stored.users[user_id])
-            for item_id in items:
-                tx.then_delete(Holding.of(user_id, item_id))
-        expire = _expire(expiring, stored, expired)
-        arrival.write(tx, raised=[stored.id], besides=expire, apart=taken)
+        for item_id, user_id in decided.taken:
+            tx.then_delete(Holding.of(user_id, item_id))
+        arrival.write(tx, raised=[stored.id], besides=expire, apart=decided.taken)
         expiring.tell(tx, actor.id)
         besides(tx, changed.id)
 
@@ -231,12 +247,6 @@ def _lost(stored: _Stored, members: Roster) -> Mapping[UserId, Sequence[ItemId]]
         user_id: unreached(stored.items, stored.users[user_id], stored.id)
         for user_id in stored.members.keys() - members.keys()
     }
-
-
-def _expire(expiring: Expiring, stored: _Stored, expired: Collection[str]) -> Mapping[str, Actions]:
-    """What becomes of items that expire, whose access lists stay."""
-    items = [stored.items[ItemId(each)] for each in expired]
-    return {item.id: expiring.expire(item, item.permissions.values()) for item in items}
 
 
 def _write_member(tx: Change, stored: _Stored, user_id: UserId, belonging: Belonging) -> None:
