@@ -15,6 +15,7 @@ from chalicelib.domain.changes import UserChange
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import Forbidden, Invalid
 from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.services.access import expiry
 from chalicelib.services.users.people import (
@@ -45,6 +46,63 @@ _FIELDS = {
     **dict.fromkeys(("scim_name", "external_id", "scim_created"), "scim"),
 }
 """What attributes are called in logs that make one thing together."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    """A user before and after a change of what differs."""
+
+    before: User
+    after: User
+    changes: UserChange
+    now: datetime
+
+    @classmethod
+    def of(cls, user: User, changes: UserChange) -> _Edit:
+        """Apply the changes to the row that was read."""
+        before = user.copy()
+        for name, value in changes.items():
+            setattr(user, name, value)
+        return cls(before, user, changes, clock.now())
+
+    @property
+    def was_suspended(self) -> bool:
+        return self.before.is_suspended(self.now)
+
+    @property
+    def is_suspended(self) -> bool:
+        return self.after.is_suspended(self.now)
+
+    @property
+    def ends_sessions(self) -> bool:
+        return self.was_suspended != self.is_suspended
+
+    @property
+    def lets_in(self) -> bool:
+        return self.was_suspended and not self.is_suspended
+
+    @property
+    def sets_end(self) -> bool:
+        """Whether an end is set to the access of a user who has it."""
+        return self.changes.get("disabled") is not None and not self.was_suspended
+
+    def suspension(self, settings: Rows | None) -> Suspension | None:
+        """What the user has seen, where an end is set that there was not, or that is now."""
+        if self.sets_end and (self.before.disabled is None or self.is_suspended):
+            return Suspension(UserId(self.after.id), settings)
+        return None
+
+    @property
+    def told(self) -> list[Difference]:
+        """What logs tell: no names, and no dates."""
+        told: list[Difference] = []
+        if "role_id" in self.changes:
+            told.append(("role_id", self.before.role_id, self.after.role_id))
+        if "disabled" in self.changes:
+            ends = [each.disabled is not None for each in (self.before, self.after)]
+            told.append(("disabled", *ends))
+        others = [_FIELDS.get(name, name) for name in self.changes if name not in _EVENTS]
+        return [*told, *((name,) for name in dict.fromkeys(others))]
 
 
 def edit(actor: Actor, user: str, draft: Draft[UserEditBody]) -> Person:
@@ -83,8 +141,8 @@ def apply(
     """
     differing = _differing(user, change)
     if differing:
-        _write(actor, user, differing, known, besides, settings)
-        _tell(actor, user, differing)
+        _write(actor, _Edit.of(user, differing), known, besides, settings)
+        _audit(actor, user, differing)
 
 
 def _require_editable(actor: Actor, user: str, draft: Draft[UserEditBody]) -> UserId:
@@ -129,46 +187,38 @@ def _differing(user: User, change: UserChange) -> UserChange:
 
 
 def _write(
-    actor: Actor,
-    user: User,
-    changes: UserChange,
-    known: Known,
-    besides: Besides,
-    settings: Rows | None,
+    actor: Actor, edit: _Edit, known: Known, besides: Besides, settings: Rows | None
 ) -> None:
-    """Write the changes, and apply them to the row that was read."""
-    now = clock.now()
-    as_read, scim_name = user.as_read(*changes, *_DECISIVE), user.scim_name
-    was_suspended, was_administrator = user.is_suspended(now), administrators.stays(user)
-    had_powers, differing = user.is_admin, _told(user, changes)
-    suspension = None
-    if _is_suspended_by(changes, user, now):
-        suspension = Suspension(UserId(user.id), settings)
-    for name, value in changes.items():
-        setattr(user, name, value)
-    actions = User.set_to({**changes, "modified": now})
-    if was_suspended != user.is_suspended(now):
+    user, suspension = edit.after, edit.suspension(settings)
+    actions = User.set_to({**edit.changes, "modified": edit.now})
+    if edit.ends_sessions:
         actions += User.ends_sessions()
     with Transaction() if suspension is None else suspension.begin() as tx:
         tx.makes(user.id)
-        tx.require(administrators.still_acts(actor, now))
-        tx.update(user, *actions, provided=as_read)
-        scim_names.exchange(tx, user.id, scim_name, user.scim_name)
-        if "role_id" in changes:
+        tx.require(administrators.still_acts(actor, edit.now))
+        tx.update(user, *actions, provided=edit.before.as_read(*edit.changes, *_DECISIVE))
+        scim_names.exchange(tx, user.id, edit.before.scim_name, user.scim_name)
+        if "role_id" in edit.changes:
             known.give(tx, user.role_id)
-        if was_administrator and not administrators.stays(user):
-            administrators.require_another(tx, user, _last_administrator(changes))
+        if administrators.stays(edit.before) and not administrators.stays(user):
+            administrators.require_another(tx, user, _last_administrator(edit.changes))
         log = ("Users.updated", actor.id, actor.caller)
-        tx.create(ActionLog.of(user.id, *log, changes=differing))
-        if "role_id" in changes:
-            user_notices.tell_of_role(tx, actor, user, had_powers=had_powers)
+        tx.create(ActionLog.of(user.id, *log, changes=edit.told))
+        _tell(tx, actor, edit)
         if suspension is not None:
             suspension.write(tx, actor.id)
-        if changes.get("disabled") is not None and not was_suspended:
-            user_notices.tell_of_suspension(tx, actor, user, had_powers=had_powers)
-        if was_suspended and not user.is_suspended(now):
+        if edit.lets_in:
             _let_in(tx, user)
         besides(tx, user.id)
+
+
+def _tell(tx: Transaction, actor: Actor, edit: _Edit) -> None:
+    """Tell of another role, and of the end of the user's access that was set."""
+    had_powers = edit.before.is_admin
+    if "role_id" in edit.changes:
+        user_notices.tell_of_role(tx, actor, edit.after, had_powers=had_powers)
+    if edit.sets_end:
+        user_notices.tell_of_suspension(tx, actor, edit.after, had_powers=had_powers)
 
 
 def _let_in(tx: Transaction, user: User) -> None:
@@ -177,30 +227,11 @@ def _let_in(tx: Transaction, user: User) -> None:
         invitations.setup_link(user, invitations.WELCOME).add_to(tx)
 
 
-def _is_suspended_by(changes: UserChange, user: User, now: datetime) -> bool:
-    """Whether an end is set to the user's access where none was, or it ends at once."""
-    end = changes.get("disabled")
-    if end is None or user.is_suspended(now):
-        return False
-    return user.disabled is None or end <= now
-
-
 def _last_administrator(changes: Collection[str]) -> Invalid:
     fields = [name for name in ("role_id", "disabled") if name in changes]
     return Invalid(_LAST, {name: {"hasOtherAdministrator": _LAST} for name in fields})
 
 
-def _told(user: User, changes: UserChange) -> list[Difference]:
-    """What logs tell of a change of a user as they were read: no names, and no dates."""
-    told: list[Difference] = []
-    if "role_id" in changes:
-        told.append(("role_id", user.role_id, changes["role_id"]))
-    if "disabled" in changes:
-        told.append(("disabled", user.disabled is not None, changes["disabled"] is not None))
-    others = [_FIELDS.get(name, name) for name in changes if name not in _EVENTS]
-    return [*told, *((name,) for name in dict.fromkeys(others))]
-
-
-def _tell(actor: Actor, user: User, changes: Collection[str]) -> None:
+def _audit(actor: Actor, user: User, changes: Collection[str]) -> None:
     for name in _EVENTS.keys() & changes:
         audit.succeeded(_EVENTS[name], actor, user.id)
