@@ -13,6 +13,7 @@ import secrets
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
+from typing import NoReturn
 from uuid import UUID
 
 from chalicelib.domain import clock
@@ -76,8 +77,7 @@ def owner_of(refresh_token: object, caller: Caller) -> str:
     key = token_hash(REFRESH, token)
     row = reading.read([Token.by_hash(key)]).find(Token, key)
     if row is None or row.user_id is None:
-        alerts.write("unknown refresh token", None, caller)
-        raise Invalid(UNKNOWN_REFRESH)
+        _refuse_unknown(None, caller)
     _require_in_time(row, caller)
     return row.user_id
 
@@ -91,8 +91,9 @@ def log_out(actor: Actor, refresh_token: object) -> None:
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)
     row = reading.read([Token.by_hash(key)]).find(Token, key)
-    if row is None or row.user_id != actor.id or row.expires <= clock.timestamp():
-        raise Invalid(UNKNOWN_REFRESH)
+    if row is None or row.user_id != actor.id:
+        _refuse_unknown(actor.id, actor.caller)
+    _require_in_time(row, actor.caller)
     if row.is_spent:
         _end_by_used(row, actor)
         raise Invalid(USED_REFRESH)
@@ -126,8 +127,7 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
     rows = reading.read([Token.by_hash(key), User.by_id(user_id)])
     row, user = rows.find(Token, key), rows.find(User, user_id)
     if row is None or row.kind != REFRESH or row.user_id != user_id or user is None:
-        alerts.write("unknown refresh token", user_id, caller)
-        raise Invalid(UNKNOWN_REFRESH)
+        _refuse_unknown(user_id, caller)
     if row.is_spent:
         return _again(token, row, user, caller)
     _require_in_time(row, caller)
@@ -226,6 +226,12 @@ def _successor_of(row: Token) -> Key:
 def _stands(family: Token, user: User) -> bool:
     is_live = family.is_live(BEARER, clock.timestamp())
     return is_live and family.epoch == user.session_epoch
+
+
+def _refuse_unknown(user_id: str | None, caller: Caller) -> NoReturn:
+    """Refuse a token that there is not, or that is not of the user who is named."""
+    alerts.write("unknown refresh token", user_id, caller)
+    raise Invalid(UNKNOWN_REFRESH)
 
 
 def _require_in_time(row: Token, caller: Caller) -> None:

@@ -60,6 +60,12 @@ def refused(response: Response, message: str) -> bool:
     return (response.status, response.message, response.body) == (400, message, "")
 
 
+def alerts_in(log: pytest.LogCaptureFixture) -> list[tuple[str, str | None]]:
+    """What was refused at which step, and of whom, where that is known."""
+    lines = [json.loads(each.message) for each in log.records if '"alert"' in each.message]
+    return [(each["step"], each.get("object")) for each in lines]
+
+
 def test_a_token_is_good_for_the_next_one(api: Client, betty: Somebody, tokens: Tokens) -> None:
     """HD05"""
     response = renew(api, betty, tokens.refresh_token)
@@ -120,8 +126,7 @@ def test_a_token_that_comes_again_ends_the_whole_session(
     assert refused(renew(api, betty, tokens.refresh_token), USED)
     assert not signed_in(api, latest.body["access_token"])
     assert renew(api, betty, successor(latest)).status == 400
-    alerts = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
-    assert ("refresh token reused", betty.id) in [(a["step"], a["object"]) for a in alerts]
+    assert ("refresh token reused", betty.id) in alerts_in(caplog)
 
 
 # What is told of it
@@ -308,6 +313,21 @@ def test_logging_out_with_a_stolen_token_is_told_of(
     assert told() == ALERTS
 
 
+def test_logging_out_with_a_token_that_was_spent_ends_the_session_after_its_time_as_well(
+    betty: Somebody, tokens: Tokens, time: Time
+) -> None:
+    """As at a refresh: the session has gone on without whoever has this token."""
+    latest = renew(Client(), betty, tokens.refresh_token)
+    time.pass_by(days=20)
+    latest = renew(Client(), betty, successor(latest))
+    time.pass_by(days=10)
+    betty.client.token = session_of(betty).access_token
+
+    assert refused(betty.client.post(LOGOUT, {"refresh_token": tokens.refresh_token}), USED)
+
+    assert refused(renew(Client(), betty, successor(latest)), USED)
+
+
 def test_other_sessions_of_the_user_go_on(
     api: Client, betty: Somebody, tokens: Tokens, time: Time
 ) -> None:
@@ -427,8 +447,7 @@ def test_refused_tokens_in_a_cookie_stand_in_the_log(
     for token in (tokens.refresh_token, new_id()):
         assert refused(api.post(REFRESH_PATH, cookies={"refresh_token": token}), UNKNOWN)
     assert refused(renew(api, betty, tokens.refresh_token), UNKNOWN)
-    alerts = [json.loads(r.message) for r in caplog.records if '"alert"' in r.message]
-    assert [(each["step"], each.get("object")) for each in alerts] == [
+    assert alerts_in(caplog) == [
         ("expired refresh token", betty.id),
         ("unknown refresh token", None),
         ("expired refresh token", betty.id),
@@ -515,6 +534,29 @@ def test_the_token_of_another_user_is_not_logged_out(
     assert refused(response, UNKNOWN)
     assert digest() == before
     assert renew(Client(), betty, tokens.refresh_token).status == 200
+
+
+def test_refused_tokens_of_a_logout_stand_in_the_log(
+    betty: Somebody,
+    carol: Somebody,
+    tokens: Tokens,
+    time: Time,
+    told: Callable[[], list[tuple[str, str]]],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """And nobody is told: all that was sent is no token of the actor's that could be used."""
+    for token in (tokens.refresh_token, new_id()):
+        assert refused(carol.client.post(LOGOUT, {"refresh_token": token}), UNKNOWN)
+    assert refused(carol.client.post(LOGOUT, cookies={"refresh_token": new_id()}), UNKNOWN)
+    time.pass_by(days=30)
+    betty.client.token = session_of(betty).access_token
+    assert refused(betty.client.post(LOGOUT, {"refresh_token": tokens.refresh_token}), UNKNOWN)
+
+    assert alerts_in(caplog) == [
+        *[("unknown refresh token", carol.id)] * 3,
+        ("expired refresh token", betty.id),
+    ]
+    assert told() == []
 
 
 def test_logging_out_twice_is_refused(betty: Somebody, tokens: Tokens) -> None:
