@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Forbidden, NotFound
+from chalicelib.domain.errors import Forbidden, NotFound, Stale
 from chalicelib.domain.ids import FolderId, GroupId, ResourceId, UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.services.items.folders import folders
@@ -75,11 +75,14 @@ def of_user(user_id: UserId, wanted: Slice) -> Log:
     if User.among(rows, User.by_id(user_id)) is None:
         raise NotFound(NO_USER)
     lines, count = found
-    return _log(*merged(lines, count, [], wanted), subject=user_id)
+    return _log(*merged(lines, count, [], wanted), also=user_id)
 
 
 def of_group(actor: Actor, group_id: GroupId, wanted: Slice) -> Log:
-    """Return what happened to a group, also to one that is deleted; for who answers for it."""
+    """Return what happened to a group, also to one that is deleted; for who answers for it.
+
+    Whoever manages it still does so once the page has been read.
+    """
     if not (actor.is_admin or actor.groups.get(group_id)):
         raise Forbidden(DENIED)
     [rows], found = reading.side_by_side(
@@ -88,7 +91,18 @@ def of_group(actor: Actor, group_id: GroupId, wanted: Slice) -> Log:
     if Group.among(rows, Group.by_id(group_id)) is None:
         raise NotFound(NO_GROUP)
     lines, count = found
-    return _log(*merged(lines, count, [], wanted))
+    page = merged(lines, count, [], wanted)
+    if actor.is_admin:
+        return _log(*page)
+    log = _log(*page, also=actor.id)
+    if not _manages(log.users.get(actor.id), group_id):
+        raise Stale
+    return log
+
+
+def _manages(user: UserRow | None, group_id: GroupId) -> bool:
+    membership = None if user is None else user["groups"]["M"].get(group_id)
+    return membership is not None and membership["M"]["is_admin"]["BOOL"]
 
 
 def _lines(subject: str, wanted: Slice) -> list[Callable[[], Any]]:
@@ -103,10 +117,10 @@ def _log(
     *,
     resource: ResourceRow | None = None,
     folder: FolderRow | None = None,
-    subject: UserId | None = None,
+    also: UserId | None = None,
 ) -> Log:
-    """The page with the users and groups that it names."""
-    users = {str(line.actor) for line in lines} | ({subject} if subject else set())
+    """The page with the users and groups that it names, and one user `also`."""
+    users = {str(line.actor) for line in lines} | ({also} if also else set())
     groups: set[str] = set()
     for line in lines:
         users |= {holder for aro, holder in _holders(line) if aro == "User"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextvars import Context
 from typing import Any
 
 import pytest
@@ -14,6 +12,7 @@ from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.items.holdings import Holding
 from tests.support.faults.hooks import Around, Recorder, SmallPages
+from tests.support.faults.meanwhile import ChangedMeanwhile
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.items import folders
@@ -541,29 +540,6 @@ def test_a_list_costs_as_many_steps_as_its_pages_and_batches(ada, betty):
     with Recorder() as seen:
         listed(ada, f"{query}&contain[creator]=1&contain[permissions.user.profile]=1")
     assert seen.steps == 4
-
-
-class ChangedMeanwhile(Around):
-    """Somebody changes something between two reads of a request: after its first query, or the
-    first read of a table's rows.
-    """
-
-    def __init__(self, update: Callable[[], object], *, table: str = "") -> None:
-        self.update = update
-        self.table = table
-        self.happened = False
-
-    def _is_moment(self, operation: str, parameters: Any) -> bool:
-        if not self.table:
-            return operation == "Query"
-        return any(name.endswith(self.table) for name in parameters.get("RequestItems", ()))
-
-    def __call__(self, operation: str, parameters: Any, send: Any) -> Any:
-        answer = send()
-        if self._is_moment(operation, parameters) and not self.happened:
-            self.happened = True
-            Context().run(self.update)
-        return answer
 
 
 def test_a_list_never_mixes_new_metadata_with_an_old_secret(betty):

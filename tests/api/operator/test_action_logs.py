@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,10 +20,10 @@ from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.views.logs import log_events
 from tests.conftest import START, Time
 from tests.support.faults.hooks import Delaying, Recorder
-from tests.support.faults.meanwhile import Torn
+from tests.support.faults.meanwhile import ChangedMeanwhile, Torn
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
-from tests.support.world import make
+from tests.support.world import groups, make
 from tests.support.world.items.resources import secret_of, stored
 from tests.support.world.items.shares import add, remove
 from tests.support.world.keys import message
@@ -330,6 +332,22 @@ def test_the_log_of_a_group_tells_who_joined(
     assert log(carol, team, noun="group").status == 403
     assert log(ada, new_id(), noun="group").status == 404
     assert log(ada, "x", noun="group").status == 400
+
+
+@pytest.mark.parametrize("change", [groups.demote, groups.remove])
+def test_who_has_just_ceased_to_manage_a_group_sees_nothing_of_its_log(
+    ada: Somebody, betty: Somebody, carol: Somebody, change: Callable[..., Any]
+) -> None:
+    team = groups.created(ada, betty, carol)["id"]
+    assert groups.update(ada, team, groups.promote(team, carol)).status == 200
+    demotes = partial(groups.update, ada, team, change(team, betty))
+
+    with ChangedMeanwhile(demotes, table="users") as meanwhile:
+        refused = log(betty, team, noun="group")
+
+    assert meanwhile.happened
+    assert refused.status == 403
+    assert log(carol, team, noun="group").status == 200
 
 
 def requests(who: Somebody, query: str = "") -> Response:

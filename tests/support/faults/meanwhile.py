@@ -35,6 +35,29 @@ class Meanwhile(Around):
         return send()
 
 
+class ChangedMeanwhile(Around):
+    """Somebody changes something between two reads of a request: after its first query, or the
+    first read of a table's rows.
+    """
+
+    def __init__(self, update: Callable[[], object], *, table: str = "") -> None:
+        self.update = update
+        self.table = table
+        self.happened = False
+
+    def _is_moment(self, operation: str, parameters: Json) -> bool:
+        if not self.table:
+            return operation == "Query"
+        return any(name.endswith(self.table) for name in parameters.get("RequestItems", ()))
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        answer = send()
+        if self._is_moment(operation, parameters) and not self.happened:
+            self.happened = True
+            Context().run(self.update)
+        return answer
+
+
 class BetweenPages(Around):
     """Makes a change when a set of rows is read on after its first page.
 
