@@ -99,8 +99,8 @@ def disclose(actor: Actor, secrets: Sequence[Undisclosed]) -> list[Disclosed]:
 def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
     """Note that the actor reads their secret of an item, if they have one; else nothing.
 
-    May be asked beside the reading itself: it stands if, and only if, there is something to
-    read. A request that is decided again writes the same row again.
+    May be asked beside the reading itself: it stands if, and only if, a secret is stored. A
+    request that is decided again writes the same row again.
     """
     row = Reading.of(actor, [item_id])
     try:

@@ -26,8 +26,10 @@ MISSING = "The secret does not exist."
 def view(actor: Actor, resource_id: ResourceId) -> Disclosed:
     """Return the actor's holding with their secret, once the log says that they read it.
 
-    The log row is written in the same step as the secret is read, on the condition that
-    the actor holds the item: it stands if, and only if, there was something to read.
+    The log row is written in the same step as the secret is read, on the condition that there
+    is one as it is stored: none leaves without a row. There may be a row of what was refused,
+    where the access has just ended by a large change, which is yet to remove the secret: to read
+    that first would be one step more for everybody, and no row is ever taken back.
     """
     item, place = Resource.by_id(resource_id), Holding.of(actor.id, resource_id)
     rows, logged = reading.together(
