@@ -66,19 +66,19 @@ def http_of(answer: Answer) -> tuple[int, RawHeaders, bytes]:
     """An answer's status, headers and body.
 
     A header named in `multiValueHeaders` leaves once for each of its values, whatever
-    `headers` says of it.
+    `headers` says of it. Names keep their letters.
     """
     body = answer.get("body") or b""
     content = body if isinstance(body, bytes) else body.encode()
     if answer.get("isBase64Encoded"):
         content = base64.b64decode(content)
-    values = {name.lower(): [value] for name, value in (answer.get("headers") or {}).items()}
-    for name, several in (answer.get("multiValueHeaders") or {}).items():
-        values[name.lower()] = several
-    values["content-length"] = [len(content)]
+    single = {name: [value] for name, value in (answer.get("headers") or {}).items()}
+    given = [*single.items(), *(answer.get("multiValueHeaders") or {}).items()]
+    values = {name.lower(): (name, several) for name, several in given}
+    values["content-length"] = ("content-length", [len(content)])
     headers = [
         (name.encode(), str(value).encode())
-        for name, several in values.items()
+        for name, several in values.values()
         for value in several
     ]
     return int(answer["statusCode"]), headers, content

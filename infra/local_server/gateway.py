@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 from infra.local_server.events import Answer, Event, RawHeaders, Scope, event_of, http_of
-from infra.local_server.protocol import is_cut
+from infra.local_server.protocol import beginning, is_cut
 from infra.local_server.routes import Routes
 
 Refuse = Callable[[Event, int], Answer]
@@ -93,7 +93,7 @@ class Gateway:
         if body is None:
             return
         status, headers, content = http_of(self._answer(scope, body))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send(beginning(status, headers))
         await send({"type": "http.response.body", "body": content})
 
     def refuse_no_http(self) -> tuple[int, RawHeaders, bytes]:

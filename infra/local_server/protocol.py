@@ -6,12 +6,21 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from infra.local_server.events import Scope
+from infra.local_server.events import RawHeaders, Scope
 
 LONGEST_TARGET = 65_535
 """Bytes of a target that httptools can take apart."""
 _IS_CUT = "keyhaven.target_is_cut"
 _HANG_UP = (b"connection", b"close")
+
+
+class _AsWritten(bytes):
+    """A header's name that uvicorn sends in the letters it has, where it would make them small."""
+
+    __slots__ = ()
+
+    def lower(self) -> bytes:
+        return self
 
 
 class Protocol(HttpToolsProtocol):
@@ -54,9 +63,17 @@ class Protocol(HttpToolsProtocol):
 
     async def _refuse_in_turn(self, _: object, __: object, send: Any) -> None:
         status, headers, content = self.app.refuse_no_http()
-        headers = [*headers, _HANG_UP]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send(beginning(status, [*headers, _HANG_UP]))
         await send({"type": "http.response.body", "body": content})
+
+
+def beginning(status: int, headers: RawHeaders) -> dict[str, Any]:
+    """What an answer begins with; names of headers leave in the letters the app gave them.
+
+    There are clients that know those of the sign-in in these letters alone.
+    """
+    written = [(_AsWritten(name), value) for name, value in headers]
+    return {"type": "http.response.start", "status": status, "headers": written}
 
 
 def is_cut(scope: Scope) -> bool:

@@ -1,6 +1,7 @@
 """Clients that sign in and read, and no more, unchanged, over real HTTP.
 
-pybolt-client 1.0.3 has requests-gpgauthlib and GnuPG, simple-passbolt-client 0.0.2 has PGPy.
+pybolt-client 1.0.3 has requests-gpgauthlib and GnuPG, simple-passbolt-client 0.0.2 has PGPy, and
+so has pbssh 0.1.7, which knows headers in one spelling of their names alone.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ def stored(served, people):
         secret = keys.message(json.dumps({"password": password}), served.key.public)
         sent = {
             "name": name,
+            "username": "ada",
+            "uri": f"{name}.example.com",
             "resource_type_id": types["password-and-description"],
             "secrets": [{"data": secret}],
         }
@@ -79,3 +82,18 @@ def test_the_simple_client_signs_in_and_decrypts_secrets(
     opened = visit("simple-passbolt-client", "simple_reads.py", configuration, keyring())
 
     assert opened == {stored[name]: {"password": password} for name, password in SECRETS.items()}
+
+
+def test_pbssh_signs_in_and_prints_the_password_of_a_user_at_a_host(
+    served, stored, visit, keyring, private_key_file
+):
+    hosts = ["ada@bank.example.com", "root@bank.example.com"]
+    configuration = {
+        "url": served.url,
+        "private_key_file": str(private_key_file),
+        "hosts": hosts,
+    }
+
+    printed = visit("pbssh", "pbssh_reads.py", configuration, keyring())
+
+    assert printed == dict(zip(hosts, ["second", ""], strict=True))

@@ -350,6 +350,13 @@ def test_several_cookies_leave_as_several_headers(ask):
     assert body == b"ok"
 
 
+def test_names_of_headers_leave_as_they_are_written(port):
+    answer = raw(port, b"GET /cookies.json HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+
+    for line in (b"X-One: 1", b"Set-Cookie: a=1; Path=/", b"Set-Cookie: b=2"):
+        assert b"\r\n" + line + b"\r\n" in answer
+
+
 def test_pictures_leave_as_bytes(ask):
     response, body = ask("GET", "/picture.png", headers={"Accept": "image/png"})
 
