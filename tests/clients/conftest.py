@@ -94,12 +94,12 @@ def visit(client_python: Callable[[str], Path]) -> Callable[..., Any]:
 @pytest.fixture(scope="module")
 def python_api_visit(
     served: Any, people: Any, visit: Callable[..., Any], keyring: Callable[..., Path]
-) -> Callable[[str, str], Any]:
+) -> Callable[..., Any]:
     """A visit of somebody by passbolt-python-api, with their own key in nobody else's keyring."""
 
-    def run(name: str, script: str) -> Any:
+    def run(name: str, script: str, **more: str) -> Any:
         key = people[name].key
-        configuration = {"PASSBOLT": {"SERVER": served.url, "USER_FINGERPRINT": key.fingerprint}}
-        return visit("passbolt-python-api", script, configuration, keyring(key))
+        settings = {"SERVER": served.url, "USER_FINGERPRINT": key.fingerprint, **more}
+        return visit("passbolt-python-api", script, {"PASSBOLT": settings}, keyring(key))
 
     return run

@@ -1,8 +1,10 @@
-"""passbolt-python-api 0.3.9, unchanged: what somebody puts into a shared folder, others find."""
+"""passbolt-python-api 0.3.9, unchanged: shared folders, and a sign-in with a second factor."""
 
 from __future__ import annotations
 
 import pytest
+
+from tests.support.world.second_factors import served_app
 
 
 @pytest.fixture(scope="module")
@@ -29,3 +31,10 @@ def test_it_reads_a_folder_in_another(filed):
 def test_it_tells_who_has_a_folder(filed):
     assert filed["users"] == ["ada@example.com", "betty@example.com"]
     assert filed["permissions"] == [7, 15]
+
+
+@pytest.mark.usefixtures("present")
+def test_it_signs_in_with_a_code_of_an_app(people, python_api_visit):
+    app = served_app(people["ada"], people["carol"])
+
+    assert python_api_visit("carol", "python_api_receives.py", OTP=app.code()) == {}
