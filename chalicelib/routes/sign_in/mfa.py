@@ -94,6 +94,8 @@ def _ask_by_form(actor: Actor | None, query: Query, cookies: Mapping[str, str]) 
 def _give_by_form(actor: Actor | None, query: Query, body: Draft[CodeBody]) -> Reply:
     if actor is None:
         return led(SIGN_IN_PAGE)
+    if not actor.pending:  # the form was open in two tabs, or their app was reset meanwhile
+        return led(_target(query))
     try:
         given = codes.give(actor, body)
     except SessionEnded:

@@ -115,3 +115,25 @@ def test_who_has_no_second_factor_goes_on(betty: Somebody) -> None:
     response = browser.get(f"{PAGE}?redirect=/app/users", headers=BROWSER)
 
     assert (response.status, response.headers["location"]) == (302, f"{BASE_URL}/app/users")
+
+
+def test_a_form_that_is_sent_once_nothing_is_missing_leads_on(browser: Client, app: App) -> None:
+    """Of two tabs, or of a form that was sent twice: there is no code that it would take."""
+    path = f"{PAGE}?redirect=/app/users"
+    token = shown(browser, path)
+    browser.cookies |= handshake.cookies_of(sent(browser, path, token, app.code()))
+
+    second = sent(browser, path, token, app.code())
+
+    assert (second.status, second.headers["location"]) == (302, f"{BASE_URL}/app/users")
+
+
+def test_a_form_leads_on_where_the_second_factor_was_removed_meanwhile(
+    browser: Client, app: App, ada: Somebody, betty: Somebody
+) -> None:
+    token = shown(browser)
+    assert ada.client.delete(f"/mfa/setup/{betty.id}.json").status == 200
+
+    late = sent(browser, PAGE, token, app.code())
+
+    assert (late.status, late.headers["location"]) == (302, f"{BASE_URL}/app")
