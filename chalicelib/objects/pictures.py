@@ -40,7 +40,10 @@ _UPRIGHT = {
 """How to turn a picture of an orientation; one of any other stands upright."""
 _WHITE = (255, 255, 255)
 _GREY_OF_16_BITS = "I;16"
-_UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, LookupError, struct.error, zlib.error)
+_UNREADABLE = (
+    *(OSError, SyntaxError, ValueError, EOFError, LookupError, struct.error, zlib.error),
+    TypeError,  # a text of a PNG has the name of something that Pillow reads as bytes
+)
 """What Pillow raises over files that are broken or no pictures."""
 
 

@@ -293,6 +293,15 @@ def test_pictures_of_other_kinds_are_none(kind):
         squares(written(plain(), kind), SIDES)
 
 
+@pytest.mark.parametrize("name", ["xmp", "exif", "transparency"])
+def test_a_text_where_pillow_looks_for_something_else_is_no_picture(name):
+    """AV01: PNG has texts of any name, and Pillow keeps them beside what it reads itself"""
+    notes = PngImagePlugin.PngInfo()
+    notes.add_itxt(name, "hello")
+    with pytest.raises(NoPicture, match="could not be read"):
+        squares(written(plain(), pnginfo=notes), SIDES)
+
+
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of what is odd and goes on
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "GIF"])
 def test_a_broken_picture_is_drawn_or_refused(kind):
