@@ -380,7 +380,7 @@ def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
     if exchange.route.refused is None:
         return made
     page = _sent(call, exchange.route, exchange.route.refused(error, exchange.request.cookies))
-    return replace(page, status=made.status)
+    return replace(page, status=made.status, headers={**made.headers, **page.headers})
 
 
 def _is_too_long(made: Answer) -> bool:

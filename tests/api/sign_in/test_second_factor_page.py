@@ -9,7 +9,7 @@ from tests.support.environment import BASE_URL
 from tests.support.wire import handshake
 from tests.support.wire.browser import BROWSER, sent, shown, token_in
 from tests.support.wire.client import Client, Response
-from tests.support.world import second_factors
+from tests.support.world import make, people, second_factors
 from tests.support.world.make import Somebody
 from tests.support.world.second_factors import COOKIE, App
 
@@ -137,3 +137,19 @@ def test_a_form_leads_on_where_the_second_factor_was_removed_meanwhile(
     late = sent(browser, PAGE, token, app.code())
 
     assert (late.status, late.headers["location"]) == (302, f"{BASE_URL}/app")
+
+
+def test_a_form_that_comes_too_often_is_told_when_to_come_again(
+    browser: Client, app: App, betty: Somebody
+) -> None:
+    """AU40: as who asks for JSON"""
+    for _ in range(4):
+        client = Client(make.access_token(people.stored(betty.id)))
+        for _ in range(5):
+            assert second_factors.given(client, app.wrong()).status == 400
+
+    refused = sent(browser, PAGE, shown(browser), app.code())
+
+    assert (refused.status, refused.headers["content-type"]) == (429, "text/html; charset=utf-8")
+    assert 0 < int(refused.headers["retry-after"]) <= 3600
+    assert 'role="alert"' in refused.content.decode()
