@@ -8,7 +8,7 @@ person lacks the key.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -70,20 +70,30 @@ class Handover:
 def prepare(user: User, armored_key: str) -> Handover:
     """Make copies of keys that the server can open, for a person with this public key.
 
-    Of very many these are the ones in use, and then the newest.
+    Of very many these are the ones in use, and then the newest. A key that is being deleted is
+    not among them: its deletion may have read already who has a copy.
     """
-    rows, stored = reading.together(
-        partial(reading.read, metadata_settings.KEYS), partial(MetadataPrivateKey.held_by, None)
+    rows, stored, every = reading.together(
+        partial(reading.read, metadata_settings.KEYS),
+        partial(MetadataPrivateKey.held_by, None),
+        MetadataKey.every,
     )
     under = rows.find(Setting, METADATA_KEYS)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
         return Handover((), under)
     copies = {copy.metadata_key_id: copy for copy in map(MetadataPrivateKey.of_row, stored)}
     signers = recipients.keys_by_id(by for copy in copies.values() if (by := copy.modified_by))
-    keys = sorted(MetadataKey.every(), key=lambda key: (key.is_active, key.created), reverse=True)
-    there = (key for key in keys if key.id in copies and not key.is_deleted)
-    made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in there)
+    there = _not_being_deleted([key for key in every if key.id in copies and not key.is_deleted])
+    keys = sorted(there, key=lambda key: (key.is_active, key.created), reverse=True)
+    made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in keys)
     return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under)
+
+
+def _not_being_deleted(keys: Sequence[MetadataKey]) -> list[MetadataKey]:
+    """The keys whose deletion has not begun; only those that are held are looked at again."""
+    rows = reading.read(key.key for key in keys if key.lock)
+    locks = ((key, rows.lock(key.key)) for key in keys)
+    return [key for key, lock in locks if lock is None or not lock.is_closed]
 
 
 def _made(

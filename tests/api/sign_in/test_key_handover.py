@@ -13,16 +13,24 @@ from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import ServerKey
 from chalicelib.domain.ids import new_id
 from chalicelib.services.sign_in import key_handover
-from chalicelib.tables.items.metadata_keys import MetadataKey
+from chalicelib.storage.changes.parts import Part
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from tests.conftest import START
+from tests.support.faults.deaths import after_commit
+from tests.support.faults.large_operations import left_begun
+from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Client
-from tests.support.world import people
+from tests.support.world import make, people
+from tests.support.world.items.metadata import (
+    KEYS as METADATA_KEYS,
+)
 from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
     PERSONAL,
     PRIVATES,
     SharedKey,
+    body_of,
     content,
     copy_for,
     expire,
@@ -83,6 +91,36 @@ def test_who_sets_up_gets_the_keys_the_server_has(ada, dave, store):
         assert "modified_by" not in row
     lacking = ada.client.get(f"/users/{dave.id}.json?contain[missing_metadata_key_ids]=1").body
     assert lacking["missing_metadata_key_ids"] == []
+
+
+def test_a_key_that_is_being_deleted_is_not_handed_on(ada, dave, store):
+    """I7: the deletion may have read before that they are invited."""
+    first, second = shared(ada), shared(ada, number=2)
+    for key in (first, second):
+        with_server(ada, key, copy_for(key, None, ada))
+    expire(ada, first)
+    left_begun(MetadataKey.get(SHARED_KEY, first.id))
+
+    set_up(dave)
+
+    assert copies_of(store, dave).keys() == {second.id}
+    given = {"user_id": dave.id, "data": copy_for(first, replace(ada, key=DAVE), ada)}
+    response = ada.client.post(PRIVATES, [{"metadata_key_id": first.id, **given}])
+    assert response.status == 200, response.json
+    assert copies_of(store, dave).keys() == {first.id, second.id}
+    assert store.rows(Part.stored_as()) == []
+    check_invariants(store)
+
+
+def test_a_copy_that_is_yet_to_be_written_is_handed_on(ada, dave, store):
+    """A process that died has committed a key with copies for many."""
+    made, crowd = pair(), make.crowd(110)
+    after_commit(lambda: ada.client.post(METADATA_KEYS, body_of(made, None, *crowd, signer=ada)))
+
+    set_up(dave)
+
+    [key_id] = copies_of(store, dave)
+    assert MetadataKey.get(SHARED_KEY, key_id).fingerprint == made.fingerprint
 
 
 def test_with_zero_knowledge_nothing_is_handed_on(ada, dave, store):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.support.races.at_once import Ask, statuses_of
-from tests.support.wire.client import Client
+from tests.support.storage import Storage
+from tests.support.wire.client import Client, Response
 from tests.support.world import people
 from tests.support.world.items.folders import path as folder_path
 from tests.support.world.items.metadata import (
@@ -84,6 +86,16 @@ def allowing(who: Somebody) -> Ask:
     return lambda: who.client.post(TYPES_SETTINGS, V5_ON)
 
 
+def join(by: Somebody, store: Storage) -> tuple[str, Response]:
+    """Invite Dave, and let them set up; their identifier, and what the setup was answered with."""
+    dave = people.invite(store, by)
+    body = {
+        "authentication_token": {"token": dave.token},
+        "gpgkey": {"armored_key": PEOPLE["dave"].public},
+    }
+    return dave.id, Client().post(f"/setup/complete/{dave.id}.json", body)
+
+
 @pytest.fixture
 def first(ada, betty) -> SharedKey:
     key = shared(ada, betty)
@@ -124,6 +136,13 @@ def test_a_key_is_deleted_while_something_is_encrypted_to_it(ada, betty, first, 
     """RA08, I7"""
     betty.client.delete(path(item["id"]))
     assert race(deleting(ada, first), creating(betty, first)) == {(200, 400)}
+
+
+def test_a_key_is_deleted_twice(ada, betty, first, second, item, beginning, race):
+    """I7: each holds the key while they read who has copies."""
+    edith = beginning.joined_by("edith", admin=True)
+    betty.client.delete(path(item["id"]))
+    assert race(deleting(ada, first), deleting(edith, first)) == {(200, 404), (404, 200)}
 
 
 def test_a_key_is_deleted_while_the_last_item_leaves_it(ada, betty, first, second, item, race):
@@ -249,6 +268,30 @@ def test_a_key_is_deleted_while_somebody_sets_up(ada, store, first):
         deleting(ada, first),
     )
     assert found == {(200, 200)}
+
+
+def test_a_key_is_deleted_while_somebody_is_invited_and_sets_up(ada, store, first):
+    """I7: who is known only since the deletion has begun gets no copy that it would miss."""
+    given = {"user_id": None, "data": copy_for(first, None, ada)}
+    assert ada.client.post(f"/metadata/keys/{first.id}/private.json", given).status == 200
+    assert expire(ada, first).status == 200
+    found = statuses_of(store, lambda: join(ada, store)[1], deleting(ada, first))
+    assert found == {(200, 200)}
+
+
+def test_a_key_is_deleted_while_it_is_given_to_somebody_new_after_another(ada, store, first):
+    """I7: the version of the first key alone is raised where several are given."""
+    second = shared(ada, number=2)
+    assert expire(ada, first).status == 200
+    recipient = replace(ada, key=PEOPLE["dave"])
+    copies = [(key.id, copy_for(key, recipient)) for key in (second, first)]
+
+    def giving_both() -> Response:
+        user_id, _ = join(ada, store)
+        body = [{"metadata_key_id": id_, "user_id": user_id, "data": data} for id_, data in copies]
+        return ada.client.post(PRIVATES, body)
+
+    assert statuses_of(store, giving_both, deleting(ada, first)) == {(200, 200), (400, 200)}
 
 
 def test_a_folder_is_rotated_and_deleted(ada, betty, first, race):

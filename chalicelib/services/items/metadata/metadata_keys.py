@@ -20,7 +20,8 @@ from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import key_set
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
-from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.storage.changes import operations
+from chalicelib.storage.changes.operations import MOST_HELD, Begun, Change
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.items.items import among, keys_of
@@ -30,6 +31,7 @@ from chalicelib.tables.items.metadata_uses import MetadataUse, MetadataUseRow
 from chalicelib.tables.items.tags import KIND, noted
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
+from chalicelib.tables.settings import Setting
 from chalicelib.tables.users.users import User
 
 MISSING = "The metadata key does not exist or has been deleted."
@@ -78,7 +80,11 @@ def view(key_id: MetadataKeyId, holders: Sequence[str | None]) -> SeenKey:
 
 
 def delete(actor: Actor, key_id: MetadataKeyId) -> None:
-    """Delete an expired key that nothing uses, with all copies of its private half."""
+    """Delete an expired key that nothing uses, with all copies of its private half.
+
+    The deletion begins before it reads who may have a copy, and holds the key meanwhile: nobody
+    is given one whom it does not know of.
+    """
     before, key = key_set.read(), fetch(key_id)
     if key.is_deleted:
         raise NotFound(DELETED)
@@ -86,17 +92,8 @@ def delete(actor: Actor, key_id: MetadataKeyId) -> None:
         raise Invalid(_NOT_EXPIRED)
     if _is_used(key_id):
         raise Invalid(_USED)
-    deleted = key.copy()
-    deleted.deleted = clock.now()
-    stamp(actor, deleted)
-    with Change(key, deleted) as tx:
-        tx.require(User.is_administrator(actor.id, clock.now()))
-        key_set.raise_version(tx, before)
-        tx.create(log(actor, key_id, "deleted"))
-        told = notices.administrators()
-        notices.tell(tx, Event.METADATA_KEY_DELETED, to=told, actor=actor.id)
-        for holder in (None, *_everybody()):
-            tx.then_delete(MetadataPrivateKey.of(holder, key_id))
+    with operations.begun(key) as begun:
+        _write_deletion(actor, begun, before)
 
 
 def require_active(tx: Transaction, refusal: Invalid) -> None:
@@ -113,6 +110,20 @@ def fetch(key_id: MetadataKeyId) -> MetadataKey:
     if key is None:
         raise NotFound(MISSING)
     return key
+
+
+def _write_deletion(actor: Actor, begun: Begun[MetadataKey], before: Setting | None) -> None:
+    deleted = begun.row.copy()
+    deleted.deleted = clock.now()
+    stamp(actor, deleted)
+    with Change(begun.row, deleted, within=begun) as tx:
+        tx.require(User.is_administrator(actor.id, clock.now()))
+        key_set.raise_version(tx, before)
+        tx.create(log(actor, deleted.id, "deleted"))
+        told = notices.administrators()
+        notices.tell(tx, Event.METADATA_KEY_DELETED, to=told, actor=actor.id)
+        for holder in (None, *_everybody()):
+            tx.then_delete(MetadataPrivateKey.of(holder, deleted.id))
 
 
 def _everybody() -> list[UserId]:
