@@ -5,7 +5,10 @@ from __future__ import annotations
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY, INVALID_SETTINGS
-from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.domain import clock
+from chalicelib.domain.ids import new_id
+from chalicelib.storage import writing
+from chalicelib.tables.items.metadata_private_keys import SERVER, MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting
 from tests.support.world.items.metadata import (
     KEYS_SETTINGS,
@@ -171,6 +174,20 @@ def test_zero_knowledge_takes_the_servers_copies(ada, store):
     ada.client.post(path, {"data": copy_for(first, None)})
     assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
     assert server_copies(store) == set()
+
+
+def test_zero_knowledge_takes_no_more_copies_than_are_written_at_once(ada, digest):
+    rows = [MetadataPrivateKey(SERVER, new_id(), id=new_id(), data=PGP) for _ in range(100)]
+    for row in rows:
+        row.created = row.modified = clock.now()
+    writing.put_all(rows)
+    before = digest()
+
+    refused = ada.client.post(KEYS_SETTINGS, ZERO)
+
+    assert (refused.status, refused.body) == (400, None)
+    assert "delete those that have expired" in refused.message
+    assert digest() == before
 
 
 def test_the_end_of_zero_knowledge_brings_a_copy_of_each_key(ada, store):

@@ -27,7 +27,7 @@ from chalicelib.services.items.metadata import (
 )
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import reading
-from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
@@ -37,6 +37,9 @@ from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting, a
 from chalicelib.tables.users.users import User
 
 _NO_KEY = "An active metadata key is required to allow the v5 format: create one first."
+_TOO_MANY_COPIES = (
+    "The server's copies are of too many metadata keys: delete those that have expired first."
+)
 _NO_COPIES = "The server's copies of the metadata keys could not be validated."
 
 
@@ -71,6 +74,8 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
             tx.create(private_keys.new(copy, actor))
         for row in MetadataPrivateKey.held_by(None) if settings.zero_knowledge_key_share else ():
             tx.delete(MetadataPrivateKey.of(None, row["metadata_key_id"]["S"]))
+        if len(tx) > MAX_ROWS:
+            raise InvalidAsAWhole(_TOO_MANY_COPIES)
     return settings
 
 
