@@ -218,6 +218,17 @@ def test_somebody_is_given_a_key_twice(ada, carol, first, race):
     assert race(giving(ada, first, carol), giving(ada, first, carol)) == {(200, 400), (400, 200)}
 
 
+def test_somebody_is_given_a_key_by_itself_and_after_another(ada, carol, first, race):
+    """Each has one copy of a key, whose identifier is that of whoever was answered 200."""
+    keys = (shared(ada, number=2), first)
+    body = [
+        {"metadata_key_id": key.id, "user_id": carol.id, "data": copy_for(key, carol)}
+        for key in keys
+    ]
+    both = lambda: ada.client.post(PRIVATES, body)  # noqa: E731
+    assert race(both, giving(ada, first, carol)) == {(200, 400), (400, 200)}
+
+
 def test_somebody_is_given_a_key_that_is_deleted(ada, carol, first, race):
     assert expire(ada, first).status == 200
     assert race(giving(ada, first, carol), deleting(ada, first)) == {(200, 200), (400, 200)}
@@ -280,7 +291,7 @@ def test_a_key_is_deleted_while_somebody_is_invited_and_sets_up(ada, store, firs
 
 
 def test_a_key_is_deleted_while_it_is_given_to_somebody_new_after_another(ada, store, first):
-    """I7: the version of the first key alone is raised where several are given."""
+    """I7"""
     second = shared(ada, number=2)
     assert expire(ada, first).status == 200
     recipient = replace(ada, key=PEOPLE["dave"])

@@ -254,12 +254,13 @@ def _all_errors(copy: Copy, known: Known) -> Errors:
 def _give(
     actor: Actor, keys: Mapping[str, MetadataKey], copies: Sequence[Copy], known: Known
 ) -> list[MetadataPrivateKey]:
-    """Write copies, under the versions of their keys: of two who give the same, one does."""
+    """Write copies, and raise the versions of their keys: of two who give the same, one does."""
     first, *others = keys.values()
     with Change(first, first.copy()) as tx:
         tx.makes(copies[0].key.hash_key)
         tx.require(User.is_administrator(actor.id, clock.now()))
-        tx.rest_on(*others)
+        for key in others:
+            tx.then_update(key, MetadataKey.version.add(1))
         for place, key_id in enumerate(keys):
             tx.create(_log(actor, key_id, "created", is_first=place == 0))
         return write(tx, actor, copies, known)
