@@ -8,15 +8,23 @@ from chalicelib.bodies.items.metadata import EMPTY, INVALID_SETTINGS
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.storage import writing
-from chalicelib.tables.items.metadata_private_keys import SERVER, MetadataPrivateKey
+from chalicelib.storage.changes.parts import Part
+from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
+from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting
+from tests.support.faults.deaths import after_commit
+from tests.support.model.invariants import check_invariants
+from tests.support.world import make
 from tests.support.world.items.metadata import (
+    KEYS,
     KEYS_SETTINGS,
     PERSONAL,
     TYPES,
     TYPES_SETTINGS,
+    body_of,
     copy_for,
     expire,
+    pair,
     shared,
 )
 from tests.support.world.items.resources import PGP
@@ -176,11 +184,24 @@ def test_zero_knowledge_takes_the_servers_copies(ada, store):
     assert server_copies(store) == set()
 
 
-def test_zero_knowledge_takes_no_more_copies_than_are_written_at_once(ada, digest):
-    rows = [MetadataPrivateKey(SERVER, new_id(), id=new_id(), data=PGP) for _ in range(100)]
-    for row in rows:
-        row.created = row.modified = clock.now()
-    writing.put_all(rows)
+def test_zero_knowledge_takes_a_copy_that_is_yet_to_be_written(ada, store):
+    """A process that died has committed a key with copies for many."""
+    after_commit(lambda: ada.client.post(KEYS, body_of(pair(), None, *make.crowd(110))))
+    assert server_copies(store) == set()
+
+    assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
+
+    assert store.rows(Part.stored_as()) == []
+    assert server_copies(store) == set()
+    check_invariants(store)
+
+
+def test_zero_knowledge_takes_the_copies_of_so_many_keys_as_are_written_at_once(ada, digest):
+    pattern = MetadataKey.get(SHARED_KEY, shared(ada).id)
+    keys = [MetadataKey.from_raw(pattern.serialize()) for _ in range(50)]
+    for number, key in enumerate(keys):
+        key.id, key.fingerprint, key.expired = new_id(), f"{number:040}", clock.now()
+    writing.put_all(keys)
     before = digest()
 
     refused = ada.client.post(KEYS_SETTINGS, ZERO)

@@ -37,8 +37,8 @@ from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting, a
 from chalicelib.tables.users.users import User
 
 _NO_KEY = "An active metadata key is required to allow the v5 format: create one first."
-_TOO_MANY_COPIES = (
-    "The server's copies are of too many metadata keys: delete those that have expired first."
+_TOO_MANY_KEYS = (
+    "There are too many metadata keys to do this at once: delete those that have expired first."
 )
 _NO_COPIES = "The server's copies of the metadata keys could not be validated."
 
@@ -72,11 +72,22 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
             tx.require(key.is_unchanged())
         for copy in copies:
             tx.create(private_keys.new(copy, actor))
-        for row in MetadataPrivateKey.held_by(None) if settings.zero_knowledge_key_share else ():
-            tx.delete(MetadataPrivateKey.of(None, row["metadata_key_id"]["S"]))
+        if settings.zero_knowledge_key_share:
+            _take_server_copies(tx)
         if len(tx) > MAX_ROWS:
-            raise InvalidAsAWhole(_TOO_MANY_COPIES)
+            raise InvalidAsAWhole(_TOO_MANY_KEYS)
     return settings
+
+
+def _take_server_copies(tx: Transaction) -> None:
+    """Remove the server's copies of all keys, also those that a large change is yet to write.
+
+    Such a change holds the key until they are written, and is carried out first.
+    """
+    for key in MetadataKey.every():
+        if not key.is_deleted:
+            tx.require(key.is_unchanged())
+            tx.delete(MetadataPrivateKey.of(None, key.id))
 
 
 def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any], stored: Rows) -> None:
