@@ -20,10 +20,12 @@ from pynamodb.expressions.update import Action
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, TableMeta, table_name
+from chalicelib.storage.reading import Rows
 from chalicelib.storage.values import Number, Text, Texts
 from chalicelib.storage.versioned import Dependent
 from chalicelib.tables.items.metadata_keys import SHARED_KEY
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
+from chalicelib.tables.users.users import User
 
 SHARED = "shared"
 """The owner of the tags that everybody shares."""
@@ -149,12 +151,17 @@ def keys_of_user(user_id: UserId) -> list[Key]:
     return [*(tag.key for tag in found), *(use.key for use in uses if use)]
 
 
-def noted(uses: Sequence[MetadataUseRow]) -> list[Tag]:
-    """The tags that these uses are of, as far as they are there."""
-    keys = [Tag.of(row["owner"]["S"], row["item_id"]["S"]) for row in uses]
-    rows = reading.read(keys)
-    found = (rows.find(Tag, key.hash_key, key.range_key) for key in keys)
-    return [tag for tag in found if tag]
+def noted(uses: Sequence[MetadataUseRow]) -> tuple[list[Tag], Rows]:
+    """The tags that are noted so still, and their owners, whose deletion takes them."""
+    owners = {use["owner"]["S"] for use in uses} - {SHARED}
+    keys = [Tag.of(use["owner"]["S"], use["item_id"]["S"]) for use in uses]
+    rows = reading.read([*map(User.by_id, map(UserId, owners)), *keys])
+    found = []
+    for use, key in zip(uses, keys, strict=True):
+        tag = rows.find(Tag, key.hash_key, key.range_key)
+        if tag is not None and tag.noted_under == use["metadata_key_id"]["S"]:
+            found.append(tag)
+    return found, rows
 
 
 def one_mark(tag: Tag) -> str:

@@ -9,6 +9,8 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse
+from tests.support.faults.deaths import after_commit
+from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Response
 from tests.support.world import make
 from tests.support.world.items.metadata import (
@@ -352,6 +354,19 @@ def test_a_key_that_a_tag_uses_is_not_deleted(ada, betty, key):
     tagged(ada, resource_id)
 
     assert ada.client.delete(key.path).status == 200
+
+
+def test_a_key_that_only_somebody_uses_who_is_deleted_is_deleted(ada, betty, key, store):
+    """A process that died has committed their deletion, which takes their tags."""
+    first, *_ = [make.resource(betty) for _ in range(110)]
+    tagged(betty, first, described(key) | {"is_shared": False})
+    assert expire(ada, key).status == 200
+    after_commit(lambda: ada.client.delete(f"/users/{betty.id}.json"))
+    assert ada.client.get("/metadata/rotate-key/tags.json").body == []
+
+    assert ada.client.delete(key.path).status == 200
+
+    check_invariants(store)
 
 
 # Rotation

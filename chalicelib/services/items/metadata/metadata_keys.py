@@ -136,7 +136,7 @@ def _is_used(key_id: MetadataKeyId) -> bool:
     uses = MetadataUse.of_key(key_id)
     of_tags = [row for row in uses if row["kind"]["S"] == KIND]
     items = keys_of(row for row in uses if row["kind"]["S"] != KIND)
-    return _is_named_by_items(key_id, items) or _is_named_by_tags(key_id, of_tags)
+    return _is_named_by_items(key_id, items) or _is_named_by_tags(of_tags)
 
 
 def _is_named_by_items(key_id: str, items: list[Key]) -> bool:
@@ -147,10 +147,8 @@ def _is_named_by_items(key_id: str, items: list[Key]) -> bool:
     )
 
 
-def _is_named_by_tags(key_id: str, uses: list[MetadataUseRow]) -> bool:
-    return any(
-        tag.metadata_key_id == key_id for page in in_chunks(uses, MOST_HELD) for tag in noted(page)
-    )
+def _is_named_by_tags(uses: list[MetadataUseRow]) -> bool:
+    return any(noted(page)[0] for page in in_chunks(uses, MOST_HELD))
 
 
 def stamp(actor: Actor, key: MetadataKey) -> None:

@@ -29,7 +29,7 @@ from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_uses import CLEAR, MetadataUse, MetadataUseRow
-from chalicelib.tables.items.tags import KIND, SHARED, Tag
+from chalicelib.tables.items.tags import KIND, SHARED, Tag, noted
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.users.users import User
 
@@ -80,20 +80,7 @@ def upgrade(actor: Actor, draft: Draft[Any]) -> None:
 def _waiting(uses: Sequence[MetadataUseRow]) -> Waiting[Tag]:
     """The first tags that are noted so still."""
     in_order = sorted(uses, key=lambda use: use["item_id"]["S"])
-    return first_of(in_order, lambda page: _noted(page)[0], at_once=reading.BATCH // 2)
-
-
-def _noted(uses: Sequence[MetadataUseRow]) -> tuple[list[Tag], Rows]:
-    """The tags that are noted so still, and their owners, whose deletion takes them."""
-    owners = {use["owner"]["S"] for use in uses} - {SHARED}
-    keys = [Tag.of(use["owner"]["S"], use["item_id"]["S"]) for use in uses]
-    rows = reading.read([*map(User.by_id, map(UserId, owners)), *keys])
-    found = []
-    for use, key in zip(uses, keys, strict=True):
-        tag = rows.find(Tag, key.hash_key, key.range_key)
-        if tag is not None and tag.noted_under == use["metadata_key_id"]["S"]:
-            found.append(tag)
-    return found, rows
+    return first_of(in_order, lambda page: noted(page)[0], at_once=reading.BATCH // 2)
 
 
 def _apply(
@@ -128,7 +115,7 @@ def _tags(key_ids: Iterable[str], ids: Sequence[str]) -> tuple[dict[str, Tag], R
     """The tags of these identifiers that are noted under one of these keys, and their owners."""
     wanted = [MetadataUse.of(key_id, tag_id) for key_id in key_ids for tag_id in ids]
     uses = MetadataUse.among(reading.read(wanted), wanted)
-    found, owners = _noted([use for use in uses if use["kind"]["S"] == KIND])
+    found, owners = noted([use for use in uses if use["kind"]["S"] == KIND])
     return {tag.id: tag for tag in found}, owners
 
 
