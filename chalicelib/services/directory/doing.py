@@ -192,7 +192,7 @@ def _besides(known: Known, still: Check, step: Step, tx: Transaction, subject: s
     linking, act = step.linking, step.act
     if linking is not None:
         _write_link(tx, linking, linking.subject or subject)
-    for member in _related(known, step):
+    for member in _related(step):
         tx.create(DirectoryLink.relation(member.membership_id, subject, member.user_id))
     if isinstance(act, Members):
         for relation in act.forgotten:
@@ -216,12 +216,12 @@ def _write_link(tx: Transaction, linking: Linking, subject: str) -> None:
         tx.create(DirectoryLink.linked(subject, entry.id))
 
 
-def _related(known: Known, step: Step) -> list[Addition]:
+def _related(step: Step) -> list[Addition]:
     """Memberships that are a run's by this step. Whoever manages a new group is there by hand."""
     if isinstance(step.act, Members):
         return [*step.act.additions, *step.act.adopted]
     if isinstance(step.act, MakeGroup):
-        return [each for each in step.act.additions if each.user_id != known.manager.id]
+        return [each for each in step.act.additions if not each.is_admin]
     return []
 
 
@@ -310,7 +310,7 @@ def _note_members(known: Known, step: Step, group_id: str) -> None:
     for addition in act.additions:
         belonging = Belonging(addition.membership_id, addition.is_admin, clock.now())
         roster[addition.user_id] = belonging
-    for member in _related(known, step):
+    for member in _related(step):
         relation = DirectoryLink.relation(member.membership_id, group_id, member.user_id)
         known.put_relation(relation)
     if isinstance(act, Members):

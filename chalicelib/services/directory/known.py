@@ -12,6 +12,7 @@ from dataclasses import field
 from functools import partial
 from typing import TypeVar
 
+from chalicelib.domain import clock
 from chalicelib.domain.directory.directory import Directory, Entry, EntryId, Person, Team
 from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.folding import folded
@@ -47,8 +48,8 @@ class Known:
     """The users and groups that a run may have to do with, and what earlier runs noted."""
 
     settings: DirectorySettings
-    manager: User
-    """Who manages the groups that the run makes."""
+    managers: Sequence[User]
+    """Who may manage the groups that the run makes, the first who is able to."""
     people: Links = field(default_factory=dict)
     """Links of people, by entry."""
     teams: Links = field(default_factory=dict)
@@ -80,6 +81,12 @@ class Known:
     """Users and groups that are deleted; in a dry run also those that would be by now."""
     lonely: dict[str, Sequence[Group]] = field(default_factory=dict)
     """Groups that were deleted with their only member, by user."""
+
+    @property
+    def manager(self) -> User:
+        """Who manages a group that is made now: who has left by this run does not."""
+        *named, last = (self.users.get(each.id, each) for each in self.managers)
+        return next((each for each in named if each.may_sign_in(clock.now())), last)
 
     def user_of(self, person: Person) -> User | None:
         """Who a person of the directory is here, deleted ones included."""
@@ -193,9 +200,9 @@ def _stands(relation: DirectoryLink, roster: Roster) -> bool:
     return belonging is not None and belonging.id == relation.id
 
 
-def read(settings: DirectorySettings, manager: User, directory: Directory) -> Known:
+def read(settings: DirectorySettings, managers: Sequence[User], directory: Directory) -> Known:
     """Read what a run is decided from: in so many batches as it takes, whatever is linked."""
-    known = Known(settings, manager)
+    known = Known(settings, managers)
     known.entries = {folded(person.name): person.id for person in directory.people}
     people_links, teams, relations, exempt, asked = reading.together(
         *(partial(DirectoryLink.of_kind, kind) for kind in (*_LINKED, EXEMPT, ASKED))
@@ -246,7 +253,7 @@ def _read_subjects(known: Known, addresses: Iterable[str], names: Iterable[str])
     exempt = [each for each in known.exempt.values() if each.model != Model.ENTRIES]
     claimed = [(kind, folded(each)) for each in addresses for kind in (USERNAME, FORMER_USER)]
     claimed += [(kind, folded(each)) for each in names for kind in (GROUP, FORMER_GROUP)]
-    keys = [*map(_subject_of, [*links, *exempt]), User.by_id(known.manager.id)]
+    keys = [*map(_subject_of, [*links, *exempt]), User.by_id(known.managers[0].id)]
     there = known.users.keys() | known.groups.keys()
     keys = [key for key in keys if key.hash_key not in there]
     rows = reading.read([*keys, *(Key(Claim, *each) for each in claimed)])
@@ -391,7 +398,7 @@ def _read_linked(known: Known, subject: User | Group | None) -> None:
 def _read_again(
     known: Known, links: Sequence[DirectoryLink], addresses: Sequence[str], names: Sequence[str]
 ) -> None:
-    part = Known(known.settings, known.manager)
+    part = Known(known.settings, known.managers)
     for link in links:
         part.put_link(link)
     _read_subjects(part, addresses, names)

@@ -135,18 +135,16 @@ def _told(what: str, error: Invalid) -> Invalid:
 
 
 def _know(actor: Actor, settings: DirectorySettings, directory: Directory) -> Known:
-    return known.read(settings, _manager(actor, settings), directory)
+    return known.read(settings, _managers(actor, settings), directory)
 
 
-def _manager(actor: Actor, settings: DirectorySettings) -> User:
+def _managers(actor: Actor, settings: DirectorySettings) -> list[User]:
     """Who manages new groups: whoever the settings name, else whoever runs."""
-    named = people.by_id([settings.default_group_admin_user, actor.id])
-    manager = named.get(UserId(settings.default_group_admin_user))
-    if manager is not None and manager.may_sign_in(clock.now()):
-        return manager
+    wanted = dict.fromkeys((UserId(settings.default_group_admin_user), actor.id))
+    named = people.by_id(wanted)
     if actor.id not in named:
         raise NotFound(f"{NOT_FINISHED} {_NO_ADMINISTRATOR}")
-    return named[actor.id]
+    return [named[user_id] for user_id in wanted if user_id in named]
 
 
 def _default_administrator(settings: DirectorySettings) -> User:

@@ -109,13 +109,14 @@ def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> 
         name = read_name(team.title)
     except Invalid:
         return [telling(refused(f"{INVALID} (name)"))]
-    manager = Addition(UserId(known.manager.id), is_admin=True)
+    user = known.manager
+    manager = Addition(UserId(user.id), is_admin=True)
     joining = members.Joining(known, team, name)
     first, *more = [*in_chunks(joining.additions, members.AT_ONCE - 1)] or [[]]
     made = Step(
         MakeGroup(name, [manager, *first]),
         Linking(Model.GROUPS, link, team),
-        (_made(known, f"{who} {verb}."), *joining.tell(first)),
+        (_made(known, user, f"{who} {verb}."), *joining.tell(first)),
         refused,
     )
     joined = [joining.step(chunk) for chunk in more]
@@ -172,13 +173,13 @@ def _name(team: Team) -> str:
     return team.title or team.name
 
 
-def _made(known: Known, message: str) -> Telling:
+def _made(known: Known, manager: User, message: str) -> Telling:
     """Tells of a new group, with the one who manages it."""
 
     def tell(group: User | Group | None) -> Report:
         assert isinstance(group, Group)  # noqa: S101
-        manager = (known.manager, known.rosters[group.id][known.manager.id])
-        seen = SeenGroup(group, Form.ADDED, (manager,))
+        belonging = known.rosters[group.id][manager.id]
+        seen = SeenGroup(group, Form.ADDED, ((manager, belonging),))
         return _report(Action.CREATE, Status.SUCCESS, message, seen)
 
     return tell

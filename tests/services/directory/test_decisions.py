@@ -52,7 +52,7 @@ class Scene:
 
 
 def scene(model: Model, entry: str, record: str, created: datetime, *, valid: bool = True) -> Scene:
-    known = Known(SETTINGS, _user("manager"))
+    known = Known(SETTINGS, [_user("manager")])
     known.put_user(known.manager)
     bad = {} if valid else ({"last_name": None} if model is Model.USERS else {"title": ""})
     is_user = model is Model.USERS
@@ -273,7 +273,7 @@ def crew(
     **of_user: object,
 ) -> list[Step]:
     """The steps of a group that is linked, with one person who may belong to it."""
-    known = Known(SETTINGS, _user("manager"))
+    known = Known(SETTINGS, [_user("manager")])
     known.put_user(known.manager)
     group, user = _group("crew"), _user("dave")
     for name, value in of_user.items():
@@ -326,7 +326,7 @@ def test_of_a_member(case, expected):
 
 def test_the_only_manager_stays():
     """DS03"""
-    known = Known(SETTINGS, _user("manager"))
+    known = Known(SETTINGS, [_user("manager")])
     group, user = _group("crew"), _user("dave")
     entry = team("crew")
     known.put_user(user)

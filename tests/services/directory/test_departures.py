@@ -5,21 +5,29 @@ from __future__ import annotations
 import pytest
 
 from tests.support.world import groups, make
-from tests.support.world.directories import group_named, person, rehearse, run, team, told
+from tests.support.world.directories import (
+    group_named,
+    person,
+    rehearse,
+    run,
+    team,
+    told,
+)
 
 BETTY, CAROL, DAVE = person("betty"), person("carol"), person("dave")
 DELETED, KEPT = ("delete", "success"), ("delete", "error")
+ADDED = ("create", "success")
 
 
 @pytest.fixture
 def both(ada, digest):
     """Rehearses and carries out a run; both tell the same, and the rehearsal writes nothing."""
 
-    def take(*entries):
+    def take(*entries, **settings):
         before = digest()
-        simulated = rehearse(ada, *entries)
+        simulated = rehearse(ada, *entries, **settings)
         unchanged = digest()
-        done = run(ada, *entries)
+        done = run(ada, *entries, **settings)
 
         assert [r.message for r in simulated.reports] == [r.message for r in done.reports]
         assert told(simulated.reports) == told(done.reports)
@@ -116,3 +124,14 @@ def test_the_last_member_stays_where_their_group_alone_owns_something(ada, betty
 
     assert told(outcome.users) == [DELETED, KEPT]
     assert not groups.stored(made).deleted
+
+
+@pytest.mark.parametrize("suspends", [False, True])
+def test_who_leaves_manages_no_group_that_is_made_then(ada, betty, carol, both, suspends):
+    """DS01"""
+    run(ada, BETTY, CAROL)
+    manager = {"default_group_admin_user": betty.id}
+    outcome = both(CAROL, team("crew", CAROL), **manager, suspends_users=suspends)
+
+    assert told(outcome.reports) == [DELETED, ADDED, ADDED]
+    assert groups.members(group_named("crew").id) == {ada.id: True, carol.id: False}
