@@ -157,10 +157,12 @@ class Joining:
 
 def managing(known: Known, team: Team, name: str, manager: Addition) -> list[Step]:
     """Whoever manages a new group and belongs to it in the directory does so by the run."""
-    if all(known.member_of(each) is not known.manager for each in team.people):
+    people = (user for each in team.people if (user := known.member_of(each)))
+    user = next((user for user in people if user.id == manager.user_id), None)
+    if user is None:
         return []
-    message = f"Existing membership of {known.manager.username} in {name} adopted."
-    tells = _adopted(known, team, known.manager, manager, message)
+    message = f"Existing membership of {user.username} in {name} adopted."
+    tells = _adopted(known, team, user, manager, message)
     return [Step(Members(team, adopted=[manager]), None, (tells,))]
 
 

@@ -88,6 +88,16 @@ def test_a_new_group_is_its_caller_s_and_managed_by_them_where_the_default_canno
     assert groups.members(crew.id) == {ada.id if is_suspended else betty.id: True}
 
 
+def test_whoever_manages_a_new_group_and_is_in_it_in_the_directory_is_so_by_the_run(ada, betty):
+    entries = (person("betty"), team("crew", person("betty")))
+    settings = {"default_group_admin_user": betty.id}
+    simulated, first, second = (each(ada, *entries, **settings) for each in (rehearse, run, run))
+
+    assert told(first.groups) == [("create", "success"), ("create", "sync")]
+    assert [r.message for r in simulated.reports] == [r.message for r in first.reports]
+    assert second.reports == []
+
+
 def test_members_of_the_directory_s_group_join_and_leave(ada, betty, carol):
     both = (person("betty"), person("carol"))
     run(ada, *both, team("crew", *both))
