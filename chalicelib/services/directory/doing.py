@@ -238,7 +238,7 @@ def _user(known: Known, act: PersonAct) -> User:
         return users.new_user(act.new.username, act.new.first_name, act.new.last_name)
     if isinstance(act, Edit):
         user = act.user.copy()
-        for name, value in act.change.items():
+        for name, value in {**act.change, "modified": clock.now()}.items():
             setattr(user, name, value)
         return user
     return _known_departed(known, act.user, user_deletion.rehearse(act.user, known.gone))
@@ -250,7 +250,7 @@ def _group(actor: Actor, known: Known, act: TeamAct) -> Group:
         return groups.new_group(actor, act.name)
     if isinstance(act, Rename):
         group = act.group.copy()
-        group.name = act.name
+        group.name, group.modified, group.modified_by = act.name, clock.now(), actor.id
         return group
     if isinstance(act, DeleteGroup):
         group_deletion.rehearse(act.group, known.gone)

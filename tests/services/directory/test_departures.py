@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.world import groups, make
+from chalicelib.domain import clock
+from tests.support.world import groups, make, people
 from tests.support.world.directories import (
     group_named,
+    later,
     person,
     rehearse,
     run,
@@ -16,7 +18,7 @@ from tests.support.world.directories import (
 
 BETTY, CAROL, DAVE = person("betty"), person("carol"), person("dave")
 DELETED, KEPT = ("delete", "success"), ("delete", "error")
-ADDED = ("create", "success")
+ADDED, REFUSED = ("create", "success"), ("create", "error")
 
 
 @pytest.fixture
@@ -135,3 +137,14 @@ def test_who_leaves_manages_no_group_that_is_made_then(ada, betty, carol, both, 
 
     assert told(outcome.reports) == [DELETED, ADDED, ADDED]
     assert groups.members(group_named("crew").id) == {ada.id: True, carol.id: False}
+
+
+def test_who_is_suspended_stays_so_though_another_entry_has_their_address(ada, betty, both, time):
+    """DS01: that entry is older than the suspension."""
+    run(ada, BETTY)
+    time.pass_by(minutes=30)
+    another = person("elisabeth", username=BETTY.username, created=later(clock.now(), minutes=-1))
+    outcome = both(another, suspends_users=True)
+
+    assert told(outcome.users) == [DELETED, REFUSED]
+    assert people.stored(betty.id).disabled == clock.now()
