@@ -258,9 +258,10 @@ def _read_subjects(known: Known, addresses: Iterable[str], names: Iterable[str])
     keys = [key for key in keys if key.hash_key not in there]
     rows = reading.read([*keys, *(Key(Claim, *each) for each in claimed)])
     found = [row for each in claimed if (row := rows.find(Claim, *each)) is not None]
-    named = [_claimed(claim) for claim in found]
+    named = dict.fromkeys(map(_claimed, found))
     more = reading.read(key for key in named if rows.raw(key) is None)
-    for key in {*keys, *named}:
+    # Of several who had a name, a claim says who had it last: they are known last.
+    for key in (*(key for key in keys if key not in named), *named):
         _put(known, rows if rows.raw(key) is not None else more, key)
 
 

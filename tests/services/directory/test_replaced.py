@@ -181,3 +181,13 @@ def test_a_group_that_is_made_again_beside_a_run_is_linked_and_filled_by_it(ada,
     assert told(outcome.groups) == [("create", "sync"), ("create", "success")]
     assert link_of(CREW).subject == group_named("crew").id
     assert betty.id in groups.members(group_named("crew").id)
+
+
+def test_an_entry_is_measured_by_whoever_had_its_address_last(ada, again, time):
+    """Elisabeth's entry is older than the second deletion, and was made after the first."""
+    elisabeth = person("elisabeth", username=BETTY.username, created=later(clock.now(), seconds=90))
+    assert ada.client.delete(f"/users/{again()}.json").status == 200
+    moved = person("betty", username="other@example.com")
+
+    for outcome in (each(ada, ADA, moved, elisabeth) for each in (rehearse, run)):
+        assert told(outcome.users) == [("create", "error")] * 2
