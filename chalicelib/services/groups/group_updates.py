@@ -7,6 +7,7 @@ secrets of that: what is decided here from one reading of all of it holds at the
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from chalicelib.bodies.draft import Draft
@@ -123,6 +124,7 @@ def apply(
     stored = _read(actor, group, change)
     decided = _decide(stored, change)
     members, changed = decided.members, _renamed(actor, group, change)
+    _wait_no_more(changed, stored.members.keys() | members.keys())
     is_named = (changed.name, changed.modified_by) != (group.name, group.modified_by)
     if is_named or changed.provisioned != group.provisioned or members != stored.members:
         if changed.scim_created:
@@ -218,6 +220,13 @@ def _renamed(actor: Actor, group: Group, change: GroupChange) -> Group:
         renamed.modified = clock.now()
         renamed.modified_by = actor.id
     return renamed
+
+
+def _wait_no_more(group: Group, user_ids: Collection[UserId]) -> None:
+    """Let nobody wait for the group who belongs to it, or leaves: they have had their turn."""
+    if (provisioned := group.provisioned) is not None:
+        waiting = provisioned.waiting.difference(user_ids)
+        group.provision(replace(provisioned, waiting=waiting))
 
 
 def _write(actor: Actor, decided: _Decided, changed: Group, besides: Besides) -> None:

@@ -11,7 +11,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
-from tests.support.world import make, people, scim
+from tests.support.world import groups, make, people, scim
 from tests.support.world.items import shares
 from tests.support.world.make import Team
 from tests.support.world.scim import add, person, remove, replace, team
@@ -328,6 +328,20 @@ def test_who_waits_and_is_taken_out_waits_no_more(directory, ada):
     people.change(dora["id"], active=True)
     directory.patch(path, replace("displayName", "team"))
     assert inside(ada, made["id"]) == {ada.id: True}
+
+
+def test_who_waits_and_is_added_by_a_manager_waits_no_more(directory, ada, betty):
+    """Whom people take out again is not added by whatever else the directory changes."""
+    dora = directory.made("dora")
+    made = directory.grouped("crew", dora["id"])
+    people.change(dora["id"], active=True)
+    added = groups.update(ada, made["id"], {"user_id": dora["id"]})
+    [entry] = [each for each in added.body["groups_users"] if each["user_id"] == dora["id"]]
+    assert members_of(directory.get(f"/Groups/{made['id']}").json) == {dora["id"]}
+    assert groups.update(ada, made["id"], {"id": entry["id"], "delete": True}).status == 200
+    changed = directory.patch(f"/Groups/{made['id']}", add("members", [{"value": betty.id}]))
+    assert members_of(changed.json) == {betty.id}
+    assert inside(ada, made["id"]) == {ada.id: True, betty.id: False}
 
 
 def test_who_waits_and_is_deleted_is_shown_no_more(directory):
