@@ -22,13 +22,13 @@ from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.directory.scim.states import TeamState
 from chalicelib.domain.directory.scim.versions import Versions, version_of
 from chalicelib.domain.directory.scim.words import Hindered, Taken, Unfit, unfit_value
-from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing
-from chalicelib.domain.ids import UserId, find_uuid
+from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing, Stale
+from chalicelib.domain.ids import GroupId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.deletion import group_deletion
 from chalicelib.services.directory.provisioners import Provisioner
-from chalicelib.services.groups import group_updates, groups
+from chalicelib.services.groups import group_members, group_updates, groups
 from chalicelib.services.groups.group_lists import Found as Changed
 from chalicelib.services.users.people import administrators
 from chalicelib.storage import reading
@@ -38,6 +38,7 @@ from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.groups.memberships import Membership
+from chalicelib.tables.items import kinds
 from chalicelib.tables.operator import notices
 from chalicelib.tables.tokens import ALERT, Token, token_hash
 from chalicelib.tables.users import people
@@ -233,16 +234,30 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamS
     known = {each for each in wanted if each in users and not users[each].deleted}
     waiting = _waiting(known, users)
     able = known - waiting
-    named = able - before.state.members
     change = _change(before, state, able, waiting)
     try:
         return _written(provisioner, actor, before, change, users)
     except SecretsMissing:
-        _ask_managers(provisioner, actor, before, {each: users[each] for each in able})
-        if named:
+        needing = _needing_secrets(before.group, [users[each] for each in able])
+        _ask_managers(provisioner, actor, before, {each: users[each] for each in needing})
+        if needing - before.state.members:
             raise _NO_SECRETS from None
-        later = _change(before, state, frozenset(), waiting | able)
+        later = _change(before, state, able - needing, waiting | needing)
         return _written(provisioner, actor, before, later, users)
+
+
+def _needing_secrets(group: Group, users: Collection[User]) -> set[UserId]:
+    """Those of the users who would gain what has secrets by joining a group."""
+    shared = kinds.shared_with(GroupId(group.id))
+    items = group_members.items_among(reading.read(shared), shared)
+    found = {
+        UserId(user.id)
+        for user in users
+        if group_members.secrets_needed(items, user, GroupId(group.id))
+    }
+    if not found:
+        raise Stale  # what is shared with the group has changed since it was read
+    return found
 
 
 def _change(

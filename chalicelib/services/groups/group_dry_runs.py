@@ -13,7 +13,7 @@ from chalicelib.domain.ids import GroupId, ResourceId, UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.services.access.disclosure import Disclosed, Undisclosed, disclose, has_secret
 from chalicelib.services.groups import group_members
-from chalicelib.services.groups.group_members import items_among, unreached
+from chalicelib.services.groups.group_members import items_among, secrets_needed
 from chalicelib.services.groups.group_updates import require_changeable
 from chalicelib.storage import reading
 from chalicelib.storage.reading import Rows
@@ -51,8 +51,7 @@ def dry_run(actor: Actor, group: str, draft: Draft[GroupUpdateBody]) -> DryRun:
         (user_id, ResourceId(item_id))
         for user_id in candidates
         if row.id not in users[user_id].groups
-        for item_id in unreached(items, users[user_id], GroupId(row.id))
-        if items[item_id].has_secrets
+        for item_id in secrets_needed(items, users[user_id], GroupId(row.id))
     ]
     return DryRun(needed, _own_secrets(actor, rows, (item_id for _, item_id in needed)))
 

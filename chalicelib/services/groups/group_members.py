@@ -94,6 +94,11 @@ def unreached(shared: Items, user: User, group_id: GroupId) -> list[ItemId]:
     return [item_id for item_id, each in shared.items() if holders.isdisjoint(each.permissions)]
 
 
+def secrets_needed(shared: Items, user: User, group_id: GroupId) -> list[ItemId]:
+    """Those of these items whose secrets have to come with a user who joins."""
+    return [id_ for id_ in unreached(shared, user, group_id) if shared[id_].has_secrets]
+
+
 def write(tx: Change, group_id: GroupId, user: User, belonging: Belonging) -> None:
     """Store a new membership, where the group has it and where the user has it.
 

@@ -394,6 +394,23 @@ def test_who_leaves_a_group_loses_what_is_shared_with_it(directory, ada, betty):
     assert betty.client.get(f"/resources/{resource}.json").status == 404
 
 
+def test_who_needs_no_secrets_joins_beside_who_waits_and_needs_some(
+    directory, ada, betty, carol, store
+):
+    """The managers are asked to add those alone for whom it takes secrets."""
+    dora = directory.made("dora")
+    made = directory.grouped("crew", betty.id, dora["id"])
+    make.resource(ada, {as_team(made, ada, betty): READ, carol: READ})
+    people.change(dora["id"], active=True)
+    changed = directory.patch(f"/Groups/{made['id']}", add("members", [{"value": carol.id}]))
+    assert changed.status == 200
+    assert members_of(changed.json) == {betty.id, carol.id}
+    assert inside(ada, made["id"]) == {ada.id: True, betty.id: False, carol.id: False}
+    [mail] = [m for m in people.mails(store) if m.template == "group-additions-wanted"]
+    assert "Dora" in str(mail.params)
+    assert "Carol" not in str(mail.params)
+
+
 def test_who_waits_for_a_group_with_secrets_goes_on_waiting_and_the_managers_are_told(
     directory, ada, betty, store
 ):
