@@ -130,7 +130,10 @@ class _UserDeletion:
 
 def dry_run(actor: Actor, user: str) -> None:
     """Say whether the user can be deleted, and do nothing."""
-    rehearse(_find(_require_deletable(actor, user)))
+    stored = _find(_require_deletable(actor, user))
+    rehearse(stored)
+    if administrators.stays(stored):
+        administrators.find_another(stored, _last(actor))
 
 
 def delete(actor: Actor, user: str, draft: Draft[UserDeletion]) -> None:

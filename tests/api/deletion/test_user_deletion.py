@@ -33,6 +33,7 @@ from tests.support.world.departures import (
     owner,
     path_of,
 )
+from tests.support.world.directories import later
 from tests.support.world.items.resources import actions, metadata, path, stored
 from tests.support.world.make import Somebody, Team
 
@@ -547,6 +548,18 @@ def test_who_is_suspended_or_has_yet_to_set_up_can_be_deleted(ada, betty, store)
     start = f"/setup/start/{invited.id}/{invited.token}.json"
     assert Client().get(start).status == 400
     check_invariants(store)
+
+
+@pytest.mark.parametrize("ask", [dry_run, delete])
+def test_the_only_administrator_who_stays_is_not_deleted(ada, digest, time, ask):
+    """W9: of whoever asks it is known already that they will be suspended."""
+    edith = make.user("edith", admin=True)
+    people.change(ada.id, disabled=later(time.now, days=1))
+    before = digest()
+    response = ask(ada, edith)
+    message = "The last active administrator cannot be deleted."
+    assert (response.status, response.message) == (400, message)
+    assert digest() == before
 
 
 def test_an_administrator_can_be_deleted_by_another(ada, store):

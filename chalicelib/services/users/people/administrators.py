@@ -19,11 +19,16 @@ def require_another(tx: Transaction, user: User, otherwise: Refusal) -> None:
     Their row becomes a condition of the transaction, so that of two who are demoted at the
     same moment, each because of the other, one remains.
     """
+    tx.require(User.stays_administrator(UserId(find_another(user, otherwise).id)))
+
+
+def find_another(user: User, otherwise: Refusal) -> User:
+    """Return somebody else who is an active administrator, with no suspension set."""
     others = (other for other in people.everybody() if other.id != user.id and stays(other))
     other = next(others, None)
     if other is None:
         raise otherwise
-    tx.require(User.stays_administrator(UserId(other.id)))
+    return other
 
 
 def still_acts(actor: Actor, now: datetime) -> Check:
