@@ -7,7 +7,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.domain.actor import Access, Actor
 from chalicelib.domain.errors import Forbidden
 from chalicelib.services.directory import exemptions, synchronisation
-from chalicelib.services.directory.reports import Outcome
+from chalicelib.services.directory.reports import Ending, Outcome
 from chalicelib.tables.directory.directory_links import DirectoryLink
 from chalicelib.views.directory import directory_sync as views
 from chalicelib.web.endpoint import Endpoints
@@ -18,8 +18,13 @@ endpoints = Endpoints(__name__)
 
 _FOR_ADMINISTRATORS = "Directory functions are for administrators."
 _DENIED = "You are not authorized to access that location."
-_NOT_ALL = "The time is over before the run is: run it again to go on."
-_CHANGED = "The settings were changed or deleted before the run was over: what is done stays."
+_UNFINISHED = {
+    Ending.TIME: "The time is over before the run is: run it again to go on.",
+    Ending.SETTINGS: (
+        "The settings were changed or deleted before the run was over: what is done stays."
+    ),
+    Ending.ADMINISTRATOR: "You are no active administrator any more: what is done stays.",
+}
 
 
 @endpoints.get(
@@ -51,8 +56,7 @@ def synchronize(actor: Actor, body: Draft[RunBody]) -> Reply:
 
 
 def _told(outcome: Outcome, finished: str) -> Reply:
-    unfinished = _CHANGED if outcome.are_settings_changed else _NOT_ALL
-    return Reply(outcome, message=unfinished if outcome.left else finished)
+    return Reply(outcome, message=_UNFINISHED[outcome.ending] if outcome.left else finished)
 
 
 @endpoints.get(

@@ -49,7 +49,10 @@ class Known:
 
     settings: DirectorySettings
     managers: Sequence[User]
-    """Who may manage the groups that the run makes, the first who is able to."""
+    """Who may manage the groups that the run makes, the first who is able to.
+
+    The last is whoever the run acts for.
+    """
     people: Links = field(default_factory=dict)
     """Links of people, by entry."""
     teams: Links = field(default_factory=dict)
@@ -87,6 +90,11 @@ class Known:
         """Who manages a group that is made now: who has left by this run does not."""
         *named, last = (self.users.get(each.id, each) for each in self.managers)
         return next((each for each in named if each.may_sign_in(clock.now())), last)
+
+    @property
+    def runner(self) -> User:
+        """Whoever the run acts for, as they were read."""
+        return self.managers[-1]
 
     def user_of(self, person: Person) -> User | None:
         """Who a person of the directory is here, deleted ones included."""

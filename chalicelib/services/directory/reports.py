@@ -41,6 +41,14 @@ class Form(Enum):
     PLAIN = auto()
 
 
+class Ending(Enum):
+    """Why a run does nothing more before it is over."""
+
+    TIME = auto()
+    SETTINGS = auto()
+    ADMINISTRATOR = auto()
+
+
 @dataclass(frozen=True, slots=True)
 class SeenUser:
     user: User
@@ -90,8 +98,8 @@ class Outcome:
     groups: Sequence[Report] = ()
     left: int = 0
     """Entries of the directory that the run did not come to before it ended."""
-    are_settings_changed: bool = False
-    """Whether it ended for that, and not with its time."""
+    ending: Ending = Ending.TIME
+    """Why it ended before it was over, where it did."""
 
     @property
     def reports(self) -> list[Report]:

@@ -18,8 +18,8 @@ from chalicelib.domain.operator import audit
 from chalicelib.services.directory import doing, known, people, standing, teams
 from chalicelib.services.directory.doing import Row
 from chalicelib.services.directory.known import Known
-from chalicelib.services.directory.reports import Action, Outcome, Report, Status
-from chalicelib.services.directory.standing import SettingsChanged
+from chalicelib.services.directory.reports import Action, Ending, Outcome, Report, Status
+from chalicelib.services.directory.standing import Ended
 from chalicelib.services.directory.steps import Step
 from chalicelib.storage import deciding
 from chalicelib.storage.base import Check
@@ -62,18 +62,18 @@ def _unread(turn: _Turn) -> _Turn:
 def _taken(turns: Iterable[_Turn], do: Do) -> Outcome:
     users: list[Report] = []
     groups: list[Report] = []
-    waiting, are_changed = list(turns), False
+    waiting, ending = list(turns), Ending.TIME
     while waiting and deadline.allows(A_TURN):
         turn = waiting[0]
         try:
             _take(turn, do, users if turn.model is Model.USERS else groups)
         except Unavailable:
             break
-        except SettingsChanged:
-            are_changed = True
+        except Ended as end:
+            ending = end.ending
             break
         del waiting[0]
-    return Outcome(users, groups, left=len(waiting), are_settings_changed=are_changed)
+    return Outcome(users, groups, left=len(waiting), ending=ending)
 
 
 def _turns(found: Known, directory: Directory) -> Iterator[_Turn]:
@@ -150,7 +150,7 @@ def _take(turn: _Turn, do: Do, told: list[Report]) -> None:
 
     try:
         said = deciding.decided(attempt)
-    except SettingsChanged:
+    except Ended:
         raise
     except Conflict:
         said = [_failed(turn)]
@@ -161,7 +161,7 @@ def _told(step: Step, do: Do, *, is_first: bool) -> list[Report]:
     """Take a step, and tell of it. What is refused at first may have changed: it is read again."""
     try:
         row = do(step)
-    except (Stale, OfAnotherForm, SettingsChanged, Unavailable):
+    except (Stale, OfAnotherForm, Ended, Unavailable):
         raise
     except Refusal as error:
         if is_first:

@@ -7,21 +7,44 @@ is taken off the list meanwhile is the next run's: the guard of this one has not
 
 from __future__ import annotations
 
+from functools import partial
+
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Conflict
 from chalicelib.services.directory.known import Known
+from chalicelib.services.directory.reports import Ending
 from chalicelib.services.directory.steps import Invite, MakeGroup, Step
+from chalicelib.storage import reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink
+from chalicelib.tables.users.users import User
 
 
-class SettingsChanged(Conflict):
-    """The settings of the run are others by now, or there are none: it is not decided again."""
+class Ended(Conflict):
+    """What a run rests on is not so any more: it is not decided again."""
+
+    ending: Ending
+
+
+class SettingsChanged(Ended):
+    """The settings of the run are others by now, or there are none."""
+
+    ending = Ending.SETTINGS
 
     def __init__(self) -> None:
         super().__init__(
             "The settings of the directory were changed meanwhile, or it was switched off."
         )
+
+
+class NoAdministrator(Ended):
+    """Whoever the run acts for is no administrator any more, or may not sign in."""
+
+    ending = Ending.ADMINISTRATOR
+
+    def __init__(self) -> None:
+        super().__init__("Whoever the run acts for is no active administrator any more.")
 
 
 def hold(tx: Transaction, known: Known, still: Check, step: Step, subject: str) -> None:
@@ -32,8 +55,14 @@ def hold(tx: Transaction, known: Known, still: Check, step: Step, subject: str) 
 
 
 def read_again(known: Known) -> None:
-    """Add what is on the ignore list by now."""
-    known.exempt |= {row.id: row for row in DirectoryLink.of_kind(EXEMPT)}
+    """Add what is on the ignore list by now; nothing more is done for who is no administrator."""
+    listed, rows = reading.together(
+        partial(DirectoryLink.of_kind, EXEMPT), partial(reading.read, [known.runner.key])
+    )
+    known.exempt |= {row.id: row for row in listed}
+    runner = rows.find(User, known.runner.id)
+    if runner is None or not (runner.is_admin and runner.may_sign_in(clock.now())):
+        raise NoAdministrator
 
 
 def _about(known: Known, step: Step, subject: str) -> set[str]:

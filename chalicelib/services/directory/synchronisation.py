@@ -34,7 +34,7 @@ from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.guard import Removals
 from chalicelib.services.directory.known import Known
-from chalicelib.services.directory.reports import Action, Outcome, Report, Status
+from chalicelib.services.directory.reports import Action, Ending, Outcome, Report, Status
 from chalicelib.services.directory.standing import SettingsChanged
 from chalicelib.services.directory.troubles import Trouble
 from chalicelib.storage import deciding
@@ -47,8 +47,11 @@ NOT_SIMULATED = "The simulation did not finish."
 NOT_FINISHED = "The synchronisation did not finish."
 INVALID = f"{NOT_FINISHED} Could not validate what was sent."
 _NO_ADMINISTRATOR = "No default administrator is available."
-_TIME_IS_OVER = "The time is over before the run is"
-_SETTINGS_CHANGED = "The settings were changed or deleted before the run was over"
+_CAUSES = {
+    Ending.TIME: "The time is over before the run is",
+    Ending.SETTINGS: "The settings were changed or deleted before the run was over",
+    Ending.ADMINISTRATOR: "Whoever the run acts for is no active administrator any more",
+}
 
 
 def dry_run(actor: Actor) -> Outcome:
@@ -169,9 +172,8 @@ def _with_guard(outcome: Outcome, removals: Removals) -> Outcome:
 
 
 def _unfinished(outcome: Outcome) -> Outcome:
-    cause = _SETTINGS_CHANGED if outcome.are_settings_changed else _TIME_IS_OVER
     message = (
-        f"{cause}: {outcome.left} entries of the directory are left. "
+        f"{_CAUSES[outcome.ending]}: {outcome.left} entries of the directory are left. "
         "What is done stays; run it again to go on."
     )
     report = Report(Model.USERS, Action.UPDATE, Status.ERROR, message)

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from chalicelib.domain.users import roles
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.directory import directory_settings, exemptions
+from chalicelib.services.directory.reports import Ending
 from chalicelib.tables.directory.directory_links import EXEMPT, DirectoryLink
 from chalicelib.tables.settings import Setting
 from chalicelib.workers import synchroniser
@@ -35,6 +37,10 @@ COMMITS_OF_ONE = 2
 MANY = 105
 """More rows than one transaction has."""
 CHANGED = "The settings were changed or deleted before the run was over: "
+
+
+def demoted(who: make.Somebody) -> None:
+    people.change(who.id, role_id=roles.USER.id)
 
 
 @pytest.fixture
@@ -214,9 +220,22 @@ def test_a_run_ends_once_the_settings_are_others(ada, row, digest, change):
 
     assert told(outcome.users) == [("update", "error"), ("delete", "success")]
     assert outcome.users[0].message.startswith(f"{CHANGED}4 entries of the directory are left.")
-    assert (outcome.left, outcome.are_settings_changed) == (4, True)
+    assert (outcome.left, outcome.ending) == (4, Ending.SETTINGS)
     assert sum(user_named(f"p{number}") is None for number in range(4)) == 1
     assert [digest()] == stored
+
+
+@pytest.mark.parametrize("ceases", [people.suspend, people.delete, demoted])
+def test_a_run_ends_once_who_it_acts_for_is_no_administrator(ada, betty, ceases):
+    make.user("edith", admin=True)
+    with Meanwhile(lambda: ceases(ada), nth=2):
+        outcome = run(ada, BETTY, DAVE, FRANCES)
+
+    assert told(outcome.users) == [("update", "error"), ("create", "sync")]
+    cause = "Whoever the run acts for is no active administrator any more"
+    assert outcome.users[0].message.startswith(f"{cause}: 2 entries of the directory are left.")
+    assert (outcome.left, outcome.ending) == (2, Ending.ADMINISTRATOR)
+    assert (user_named("dave"), user_named("frances")) == (None, None)
 
 
 def test_what_a_turn_has_done_is_told_where_the_settings_change_within_it(ada, betty, row):
