@@ -13,6 +13,7 @@ from chalicelib.domain.operator.metrics import Metric
 from chalicelib.endpoint_groups import GROUPS, WORKERS, EndpointGroup
 from infra.bundle.runtime import RUNTIME
 from infra.checks.reading import named, of_kind, texts
+from infra.checks.rights import allowed_by, statements_of
 from infra.template.elements import Json
 from infra.template.functions import PROBER
 
@@ -151,19 +152,32 @@ def versions_are_of_what_was_built(template: Json) -> Iterator[str]:
 
 
 def releases_are_gradual(template: Json) -> Iterator[str]:
-    """A tenth of the requests first, and what rings of the function leads them back."""
+    """A tenth of the requests first, and what rings of the function leads them back.
+
+    What is asked first, CodeDeploy calls in its own role.
+    """
     alarms = dict(of_kind(template, "CloudWatch::Alarm"))
     for name, _ in of_kind(template, "Lambda::Alias"):
         shift = template["Resources"][name].get("UpdatePolicy", {}).get(_SHIFT)
         if shift is not None and named(shift.get("BeforeAllowTrafficHook")) != {PROBER}:
             yield f"{name} is released without being asked first."
     for name, each in of_kind(template, "CodeDeploy::DeploymentGroup"):
+        if not _may_be_called(template, PROBER, each["ServiceRoleArn"]):
+            yield f"{name} cannot call {PROBER}, so nothing is ever released."
         if each.get("DeploymentConfigName") not in _GRADUAL:
             yield f"{name}: all requests go to a release at once."
         rings = named(each.get("AlarmConfiguration", {}).get("Alarms"))
         heard = {alarms[alarm].get("MetricName") for alarm in rings & alarms.keys()}
         for metric in sorted(_LEAD_BACK - heard):
             yield f"{name}: {metric} lead no release back."
+
+
+def _may_be_called(template: Json, function: str, role: Any) -> bool:
+    return any(
+        ("lambda:InvokeFunction", function) in allowed_by(statements_of(properties))
+        for name, properties in of_kind(template, "IAM::Role")
+        if name in named(role)
+    )
 
 
 def _is_no_secret(value: Any) -> bool:

@@ -76,7 +76,7 @@ def nothing_else_is_allowed(template: Json) -> Iterator[str]:
             if name == "*" and service not in _EVERYWHERE:
                 yield f"{group.name} may {action} on everything."
     for name, role in of_kind(template, "IAM::Role"):
-        for statement in _statements(role):
+        for statement in statements_of(role):
             if any("*" in action for action in as_list(statement["Action"])):
                 yield f"{name} allows {statement['Action']}."
 
@@ -141,10 +141,10 @@ def functions(template: Json) -> Iterator[tuple[EndpointGroup, list[Json]]]:
     for _, function in of_kind(template, "Lambda::Function"):
         group = _BY_NAME[function["FunctionName"]["Fn::Sub"].rpartition("}-")[2]]
         for name in named(function["Role"]):
-            yield group, _statements(template["Resources"][name]["Properties"])
+            yield group, statements_of(template["Resources"][name]["Properties"])
 
 
-def _statements(role: Json) -> list[Json]:
+def statements_of(role: Json) -> list[Json]:
     return [each for policy in role["Policies"] for each in policy["PolicyDocument"]["Statement"]]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from infra.template.alarms import of_release
 from infra.template.compute import release_of
 from infra.template.elements import Json, Resources, arn, ref, resource, sub
-from infra.template.functions import ALIAS, FUNCTIONS, Function
+from infra.template.functions import ALIAS, FUNCTIONS, PROBER, Function
 from infra.template.roles import allow, policy, trust
 from infra.template.tiers import Tier
 
@@ -51,7 +51,10 @@ def _group(function: Function) -> Json:
 
 
 def _role(served: list[Function]) -> Json:
-    """May move the aliases of the tenant's functions, and look at alarms."""
+    """May move the aliases of the tenant's functions, look at alarms, and have the prober ask.
+
+    CodeDeploy calls the prober as this role, and leads back what it could not have asked.
+    """
     aliases = [sub(f"${{{each.id}.Arn}}:{ALIAS}") for each in served]
     functions = [arn(each.id) for each in served]
     alarms = [
@@ -61,6 +64,7 @@ def _role(served: list[Function]) -> Json:
         allow(["lambda:GetAlias", "lambda:UpdateAlias"], [*functions, *aliases]),
         allow(["lambda:GetProvisionedConcurrencyConfig"], aliases),
         allow(["cloudwatch:DescribeAlarms"], alarms),
+        allow(["lambda:InvokeFunction"], [arn(PROBER)]),
     )
     return {
         "Path": "/keyhaven/",

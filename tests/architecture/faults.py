@@ -612,6 +612,10 @@ FAULTS = {
         ),
         "SecretsAlias is released without being asked first",
     ),
+    "asked by nobody": Fault(
+        lambda t: properties(t, "ReleasesRole")["Policies"][0]["PolicyDocument"]["Statement"].pop(),
+        "SecretsFunctionRelease cannot call ProberFunction, so nothing is ever released",
+    ),
     "alarms switched off": Fault(
         lambda t: properties(t, "SecretsErrors").update(ActionsEnabled=False),
         "SecretsErrors is switched off",
