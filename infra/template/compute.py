@@ -22,8 +22,9 @@ from infra.template.elements import (
     sub,
 )
 from infra.template.functions import ALIAS, FUNCTIONS, PROBER, Function
+from infra.template.given import given
 from infra.template.network import network, placed
-from infra.template.parameters import READ_BY_FUNCTIONS
+from infra.template.parameters import tenant_conditions, tenant_parameters
 from infra.template.probes import probes, watched
 from infra.template.roles import role
 from infra.template.stores import SECRET_OF
@@ -50,11 +51,25 @@ def functions(release: Release) -> Resources:
     for each in sorted(FUNCTIONS, key=lambda one: one.group.asks_versions):
         told = _told(each, release.tier, versions)
         properties = _function(each, release, told)
-        settings = {name: release.values.get(name, "") for name in READ_BY_FUNCTIONS}
-        digested = digest(properties, release.bundle.layer_digest, settings)
-        versions[each.name] = f"{each.version}{digested}"
+        versions[each.name] = f"{each.version}{_digest_of_version(properties, release)}"
         made |= _resources(each, release, properties, versions[each.name])
     return made
+
+
+def _digest_of_version(properties: Json, release: Release) -> str:
+    """Another for another version, and the same where Lambda has none to publish.
+
+    Of a function that has not changed it publishes none, and CloudFormation fails: so parameters
+    count where the function has them, as what they come to.
+    """
+    tier = release.tier
+    parameters = given(tenant_parameters(tier), tenant_conditions(tier), release.values)
+    of_versions = {name: each for name, each in properties.items() if name not in _OF_NO_VERSION}
+    return digest(parameters.settled(of_versions), release.bundle.layer_digest)
+
+
+_OF_NO_VERSION = frozenset({"ReservedConcurrentExecutions", "Tags"})
+"""What is the function's, and of none of its versions."""
 
 
 def _told(which: Function, tier: Tier, versions: Mapping[str, str]) -> Json:

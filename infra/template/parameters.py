@@ -28,12 +28,6 @@ PEOPLE = f"^(|{_PERSON}(,{_PERSON}){{0,19}})$"
 SUBJECT = "^(|[A-Za-z0-9_./:@+=,%#-]{3,255})$"
 """One subject as a whole: nothing that means others, or something in a policy or in JSON."""
 SECURITY_GROUP = "^(|sg-[0-9a-f]{8,17})$"
-READ_BY_FUNCTIONS = (
-    *("BaseUrl", "Dialect", "SupportAddress", "MailSender", "LayerArn"),
-    *("DirectorySubnets", "DirectorySecurityGroup", "ReadingDays", "LogExport"),
-    *("SnapStart", "Traces", "VpcEndpoints"),
-)
-"""A change of these makes a new version of each function."""
 
 
 def _text(about: str, **further: Any) -> Json:

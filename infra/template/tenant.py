@@ -33,8 +33,8 @@ def tenant(
 ) -> Json:
     """The template of a tier's tenants, with the tables of an epoch.
 
-    `values` are the tenant's parameters: when one changes that functions read, the names of
-    their versions do, as CloudFormation would not notice by itself.
+    `values` are the tenant's parameters: when one changes that a function reads, the name of its
+    version does, as CloudFormation would not notice by itself.
     """
     return {
         "AWSTemplateFormatVersion": "2010-09-09",

@@ -6,6 +6,7 @@ import json
 import pickle
 import re
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,6 @@ from infra.template.alarms import OF_RECIPIENTS
 from infra.template.cell.platform import platform
 from infra.template.elements import digest, merged, text
 from infra.template.functions import FUNCTIONS
-from infra.template.parameters import READ_BY_FUNCTIONS
 from infra.template.tenant import tenant
 from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
 from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL
@@ -30,6 +30,20 @@ PLATFORM = platform(BUNDLE)
 
 def names_of(kind, template=TEMPLATE):
     return {name for name, _ in of_kind(template, kind)}
+
+
+def each_of(which, is_meant=lambda _: True):
+    return {each.name for each in which if is_meant(each)}
+
+
+def with_other_versions(template, before=TEMPLATE):
+    """The functions of which the template has another version."""
+    versions = names_of("Lambda::Version", before) - names_of("Lambda::Version", template)
+    return {
+        each.name
+        for each in FUNCTIONS
+        if any(map(re.compile(f"{each.version}[0-9a-f]{{12}}").fullmatch, versions))
+    }
 
 
 WRITTEN = pickle.dumps(TEMPLATE)
@@ -97,11 +111,70 @@ def test_other_code_makes_other_versions():
     assert versions == names_of("Lambda::Version", tenant(STANDARD, BUNDLE))
 
 
-@pytest.mark.parametrize("name", READ_BY_FUNCTIONS)
-def test_another_setting_makes_other_versions(name):
-    """CloudFormation publishes a version once, whatever becomes of its function's environment."""
-    other = tenant(STANDARD, BUNDLE, values={name: "other"})
-    assert not names_of("Lambda::Version") & names_of("Lambda::Version", other)
+IN_A_NETWORK = {"DirectorySubnets": "subnet-0a1b2c3d", "DirectorySecurityGroup": "sg-0a1b2c3d"}
+ARE_TOLD = (
+    *(({name: "other"}, each_of(FUNCTIONS)) for name in ("BaseUrl", "SupportAddress", "LayerArn")),
+    ({"Dialect": "clients"}, each_of(FUNCTIONS)),
+    ({"MailSender": "keyhaven@acme.example"}, each_of(FUNCTIONS)),
+    ({"Traces": "yes"}, each_of(FUNCTIONS, lambda each: each.is_served)),
+    ({"SnapStart": "yes"}, each_of(FUNCTIONS, lambda each: each.is_served)),
+    ({"ReadingDays": "400"}, each_of(FUNCTIONS, lambda each: each.group.keeps_readings)),
+    ({"LogExport": "yes"}, each_of(FUNCTIONS, lambda each: each.group.exports_logs)),
+    (IN_A_NETWORK, each_of(FUNCTIONS, lambda each: each.group.asks_directory)),
+    ({"VpcEndpoints": "vpce-0a1b2c3d"}, {"prober"}),
+)
+
+
+@pytest.mark.parametrize(
+    ("values", "told"), ARE_TOLD, ids=["-".join(values) for values, _ in ARE_TOLD]
+)
+def test_another_setting_makes_other_versions_of_the_functions_that_are_told_it(values, told):
+    """CloudFormation publishes a version once, whatever becomes of its function's environment.
+
+    Of a function that has not changed Lambda publishes none, and CloudFormation undoes it all. The
+    prober is told the other versions.
+    """
+    is_known = {"prober"} if told & {each.name for each in FUNCTIONS if each.is_served} else set()
+    assert with_other_versions(tenant(STANDARD, BUNDLE, values=values)) == told | is_known
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"Traces": "no"},
+        {"DirectorySubnets": "subnet-0a1b2c3d"},
+        {"LogExportDays": "30"},
+        {"MailZone": "Z123"},
+    ],
+    ids=str,
+)
+def test_what_changes_no_function_makes_no_other_versions(values):
+    """The same as before, what counts beside another alone, and what is for other resources."""
+    assert with_other_versions(tenant(STANDARD, BUNDLE, values=values)) == set()
+
+
+def test_other_endpoints_make_no_other_versions():
+    one, other = (
+        tenant(STANDARD, BUNDLE, values={"VpcEndpoints": name})
+        for name in ("vpce-0a1b2c3d", "vpce-1a2b3c4d")
+    )
+    assert names_of("Lambda::Version", one) == names_of("Lambda::Version", other)
+
+
+def test_more_instances_make_no_other_versions():
+    more = replace(PREMIUM, reserved=200)
+    assert with_other_versions(tenant(more, BUNDLE), tenant(PREMIUM, BUNDLE)) == set()
+
+
+def test_who_is_told_a_setting_is_tried_with_all_that_functions_have():
+    told = {
+        name
+        for _, each in of_kind(TEMPLATE, "Lambda::Function")
+        for name in named([each["Environment"], each["Layers"], each.get("VpcConfig")])
+    }
+    told |= named([TEMPLATE["Conditions"][each] for each in ("HasSnapStart", "IsPrivate")])
+    tried = {name for values, _ in ARE_TOLD for name in values}
+    assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == tried
 
 
 @pytest.mark.parametrize("tier", TIERS)
@@ -113,16 +186,6 @@ def test_whoever_answers_may_begin_from_a_snapshot_unless_it_always_waits(tier):
     }
     served = {each.name.replace("_", "") for each in FUNCTIONS if each.is_served}
     assert asked == served - TIERS[tier].warm
-
-
-def test_settings_that_make_versions_are_those_functions_are_told():
-    told = {
-        name
-        for _, each in of_kind(TEMPLATE, "Lambda::Function")
-        for name in named([each["Environment"], each["Layers"], each.get("VpcConfig")])
-    }
-    told |= named([TEMPLATE["Conditions"][each] for each in ("HasSnapStart", "IsPrivate")])
-    assert told & TEMPLATE["Parameters"].keys() - {"TenantId"} == set(READ_BY_FUNCTIONS)
 
 
 def test_another_epoch_has_tables_of_its_own_and_all_functions_use_them():
