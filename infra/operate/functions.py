@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from infra.operate.account import Account
+from infra.operate.registry import Entry
 from infra.operate.steps import Failed
+from infra.template.compute import ALWAYS_ONE
 from infra.template.elements import Json
 from infra.template.functions import ALIAS, FUNCTIONS, KEPT_VERSIONS
+from infra.template.tiers import TIERS
 
 
 def name_of(tenant: str, function: str) -> str:
@@ -29,11 +33,8 @@ def call(account: Account, tenant: str, function: str, event: Mapping[str, Any])
 
 def silence(account: Account, tenant: str) -> str:
     """Let no function of the tenant run any more."""
-    client = account.client("lambda")
     for each in FUNCTIONS:
-        client.put_function_concurrency(
-            FunctionName=name_of(tenant, each.name), ReservedConcurrentExecutions=0
-        )
+        _silence(account.client("lambda"), name_of(tenant, each.name))
     return f"{len(FUNCTIONS)} functions answer no more."
 
 
@@ -46,17 +47,27 @@ def silence_listed(account: Account, names: Iterable[str]) -> str:
 def _is_silenced(account: Account, name: str) -> bool:
     client = account.client("lambda")
     try:
-        client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+        _silence(client, name)
     except client.exceptions.ResourceNotFoundException:
         return False
     return True
 
 
-def wake(account: Account, tenant: str, template: Json) -> str:
-    """Let the functions run again, as many at once as the template says."""
+def _silence(client: Any, name: str) -> None:
+    """Let a function run no more, nor wait: Lambda lets no more instances wait than may run."""
+    with suppress(client.exceptions.ResourceNotFoundException):
+        client.delete_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS)
+    client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+
+
+def wake(account: Account, entry: Entry, template: Json) -> str:
+    """Let the functions run again, as many at once as the template says, and those wait that do.
+
+    Which do says the tier: a stack that was restored has it again with its next release alone.
+    """
     client = account.client("lambda")
     for each in FUNCTIONS:
-        name = name_of(tenant, each.name)
+        name = name_of(entry.tenant, each.name)
         properties = template["Resources"][each.id]["Properties"]
         reserved = properties.get("ReservedConcurrentExecutions")
         if isinstance(reserved, int):
@@ -65,6 +76,10 @@ def wake(account: Account, tenant: str, template: Json) -> str:
             )
         else:
             client.delete_function_concurrency(FunctionName=name)
+        if each.name in TIERS[entry.tier].warm:
+            client.put_provisioned_concurrency_config(
+                FunctionName=name, Qualifier=ALIAS, **ALWAYS_ONE
+            )
     return f"{len(FUNCTIONS)} functions answer again."
 
 

@@ -33,7 +33,7 @@ def wake(account: Account, entry: Entry) -> list[Step]:
             raise Failed(f"The tenant {tenant} is not held; `status {tenant}` says what it is at.")
 
     def let_run() -> str:
-        return functions.wake(account, tenant, builds.stack_of(account, tenant).template())
+        return functions.wake(account, entry, builds.stack_of(account, tenant).template())
 
     return [
         Step("see that it is held", require_held),

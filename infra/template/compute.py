@@ -32,6 +32,10 @@ from infra.template.streams import follower
 from infra.template.tables import prefix
 from infra.template.tiers import Tier
 
+WAITING = "ProvisionedConcurrencyConfig"
+"""The property of an alias of which instances always wait."""
+ALWAYS_ONE = {"ProvisionedConcurrentExecutions": 1}
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
@@ -169,7 +173,7 @@ def _alias(which: Function, version: str, tier: Tier) -> Json:
         "FunctionVersion": attribute(version, "Version"),
     }
     if which.name in tier.warm:
-        properties["ProvisionedConcurrencyConfig"] = {"ProvisionedConcurrentExecutions": 1}
+        properties[WAITING] = ALWAYS_ONE
     if not (tier.is_gradual and which.is_served):
         return resource("Lambda::Alias", properties)
     shift = {

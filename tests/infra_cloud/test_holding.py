@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
 from infra.command_line.entry import infra
 from infra.operate import releasing
 from infra.operate.registry import HELD, Registry
+from infra.operate.steps import carry_out
 from infra.template.functions import FUNCTIONS
+from infra.template.tiers import PREMIUM
 
 
 @pytest.fixture
@@ -39,6 +42,20 @@ def test_none_of_its_functions_runs_until_it_is_woken(give, cell):
     assert "functions answer again" in give("wake", "acme")
     assert cell.functions.reserved == {}
     assert Registry(cell.account).fetch("acme").work == ""
+
+
+def test_what_always_waits_is_let_go_and_waits_again(give, cell):
+    """Lambda lets no more instances of a function wait than may run."""
+    carry_out(cell.onboarding(replace(cell.entry("bigco"), tier="premium")), again="")
+    waiting = {"keyhaven-bigco-auth": 1, "keyhaven-bigco-resources": 1}
+    cell.functions.waiting = dict(waiting)
+
+    give("hold", "bigco")
+    assert (cell.functions.waiting, set(cell.functions.reserved.values())) == ({}, {0})
+
+    give("wake", "bigco")
+    assert cell.functions.waiting == waiting
+    assert cell.functions.reserved == {"keyhaven-bigco-auth": PREMIUM.reserved}
 
 
 def test_no_other_command_begins_on_it(give):

@@ -258,6 +258,19 @@ def test_nobody_writes_while_the_functions_are_led_elsewhere(tenant):
     assert tenant.functions.reserved == {}
 
 
+def test_what_always_waits_does_not_while_it_is_silenced(tenant):
+    premium = replace(entry(tenant), tier="premium")
+    waiting = {"keyhaven-acme-auth": 1, "keyhaven-acme-resources": 1}
+    tenant.functions.waiting = dict(waiting)
+
+    carry_out(restoring.steps(tenant.account, tenant.build, premium, MOMENT), again="")
+
+    assert tenant.functions.waiting == waiting
+    resources = tenant.stacks.stacks["keyhaven-acme"].template["Resources"]
+    aliases = [each for each in resources.values() if each["Type"] == "AWS::Lambda::Alias"]
+    assert [each for each in aliases if "ProvisionedConcurrencyConfig" in each["Properties"]] == []
+
+
 def test_a_switch_is_at_once_and_not_a_tenth_first(tenant):
     restore(tenant)
 

@@ -26,6 +26,7 @@ from infra.operate.restores import copies, table_settings
 from infra.operate.restores.copies import CopySet
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
+from infra.template.compute import WAITING
 from infra.template.elements import Json
 from infra.template.tables import RECOVERY_DAYS, our_tables, table_id, tables
 from infra.template.tiers import TIERS
@@ -250,7 +251,7 @@ class _Restore:
         return f"Epoch {self._new.epoch}."
 
     def wake(self) -> str:
-        return functions.wake(self._account, self._entry.tenant, self._template())
+        return functions.wake(self._account, self._entry, self._template())
 
     def smoke(self) -> str:
         return smoke.require_well(self._account, self._entry)
@@ -389,9 +390,17 @@ def let_go(account: Account, entry: Entry) -> list[Step]:
 
 
 def _at_once(template: Json) -> Json:
-    """The same, without a tenth of the requests first: those would see other tables."""
+    """The same, without a tenth of the requests first: those would see other tables.
+
+    And without instances that always wait: what is silenced may have none.
+    """
     resources = {
-        name: {key: value for key, value in each.items() if key != "UpdatePolicy"}
+        name: {
+            **{key: value for key, value in each.items() if key != "UpdatePolicy"},
+            "Properties": {
+                key: value for key, value in each["Properties"].items() if key != WAITING
+            },
+        }
         for name, each in template["Resources"].items()
     }
     return {**template, "Resources": resources}

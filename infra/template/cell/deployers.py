@@ -162,7 +162,10 @@ def _operating() -> Iterator[Json]:
     yield allow(["logs:FilterLogEvents"], _LOGS)
     founders = named("lambda", "function:keyhaven-*-founder:live")
     yield allow(["lambda:InvokeFunction"], founders)
-    yield allow(["lambda:PutFunctionConcurrency", "lambda:DeleteFunctionConcurrency"], _FUNCTIONS)
+    instances = ("FunctionConcurrency", "ProvisionedConcurrencyConfig")
+    yield allow(
+        [f"lambda:{does}{each}" for each in instances for does in ("Put", "Delete")], _FUNCTIONS
+    )
     yield allow(
         [
             *("dynamodb:ListTables", "kms:ListKeys", "lambda:GetAccountSettings"),

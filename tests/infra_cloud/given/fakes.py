@@ -549,6 +549,8 @@ class Functions:
     def __init__(self) -> None:
         self.called: list[dict[str, Any]] = []
         self.reserved: dict[str, int] = {}
+        self.waiting: dict[str, int] = {}
+        """How many instances of each always wait."""
         self.versions: dict[str, list[str]] = {}
         self.alias = "1"
         self.free = 1_000
@@ -586,10 +588,25 @@ class Functions:
     def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
         if FunctionName in self.gone:
             raise Refused("ResourceNotFoundException", f"Function not found: {FunctionName}")
+        if self.waiting.get(FunctionName, 0) > ReservedConcurrentExecutions:
+            reason = "should not be lower than function's total provisioned concurrency"
+            raise Refused("InvalidParameterValueException", f"{FunctionName}: {reason}")
         self.reserved[FunctionName] = ReservedConcurrentExecutions
 
     def DeleteFunctionConcurrency(self, FunctionName):  # noqa: N802, N803
         self.reserved.pop(FunctionName, None)
+
+    def PutProvisionedConcurrencyConfig(self, FunctionName, **given):  # noqa: N802, N803
+        wanted = given["ProvisionedConcurrentExecutions"]
+        if self.reserved.get(FunctionName, self.free) < wanted:
+            reason = "Requested Provisioned Concurrency should not be greater than the reserved"
+            raise Refused("InvalidParameterValueException", f"{FunctionName}: {reason}")
+        self.waiting[FunctionName] = wanted
+
+    def DeleteProvisionedConcurrencyConfig(self, FunctionName, **_):  # noqa: N802, N803
+        if FunctionName in self.gone:
+            raise Refused("ResourceNotFoundException", f"Function not found: {FunctionName}")
+        self.waiting.pop(FunctionName, None)
 
     def GetAccountSettings(self):  # noqa: N802
         return {"AccountLimit": {"UnreservedConcurrentExecutions": self.free}}
