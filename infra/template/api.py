@@ -19,6 +19,7 @@ from infra.template.elements import (
     resource,
     sub,
 )
+from infra.template.given import Given
 
 STAGE = "api"
 RATE, BURST = 200, 400
@@ -40,15 +41,16 @@ LOGGED = {
 """Of each request: neither query string nor headers nor body, and of the path what we wrote."""
 
 
-def api(vpc_endpoints: str = "") -> Resources:
-    """The API of a tenant with these endpoints.
+def api(parameters: Given) -> Resources:
+    """The API of a tenant with these parameters.
 
-    Of what is deployed the gateway keeps a copy, also of who may come: so its name follows both.
+    Of what is deployed the gateway keeps a copy, also of who may come, and by which address: so
+    its name follows all that the API comes to.
     """
-    body = gateway.document()
-    deployment = f"Deployment{digest(body, vpc_endpoints)}"
+    properties = _api(gateway.document())
+    deployment = f"Deployment{digest(parameters.settled(properties))}"
     return {
-        "Api": resource("ApiGateway::RestApi", _api(body)),
+        "Api": resource("ApiGateway::RestApi", properties),
         deployment: resource("ApiGateway::Deployment", {"RestApiId": ref("Api")}),
         "Stage": resource("ApiGateway::Stage", _stage(deployment)),
         "AccessLogs": kept("Logs::LogGroup", log_group("access")),

@@ -22,9 +22,8 @@ from infra.template.elements import (
     sub,
 )
 from infra.template.functions import ALIAS, FUNCTIONS, PROBER, Function
-from infra.template.given import given
+from infra.template.given import Given
 from infra.template.network import network, placed
-from infra.template.parameters import tenant_conditions, tenant_parameters
 from infra.template.probes import probes, watched
 from infra.template.roles import role
 from infra.template.stores import SECRET_OF
@@ -44,8 +43,8 @@ class Release:
     tier: Tier
     bundle: Bundle
     epoch: int
-    values: Mapping[str, str]
-    """Parameters of the tenant."""
+    parameters: Given
+    """Of the tenant."""
 
 
 def functions(release: Release) -> Resources:
@@ -66,10 +65,8 @@ def _digest_of_version(properties: Json, release: Release) -> str:
     Of a function that has not changed it publishes none, and CloudFormation fails: so parameters
     count where the function has them, as what they come to.
     """
-    tier = release.tier
-    parameters = given(tenant_parameters(tier), tenant_conditions(tier), release.values)
     of_versions = {name: each for name, each in properties.items() if name not in _OF_NO_VERSION}
-    return digest(parameters.settled(of_versions), release.bundle.layer_digest)
+    return digest(release.parameters.settled(of_versions), release.bundle.layer_digest)
 
 
 _OF_NO_VERSION = frozenset({"ReservedConcurrentExecutions", "Tags"})

@@ -13,6 +13,7 @@ from infra.template.alarms import alarms
 from infra.template.api import STAGE, api
 from infra.template.compute import Release, functions
 from infra.template.elements import Json, arn, attribute, either, merged, ref, sub
+from infra.template.given import given
 from infra.template.identity import HAS_IDENTITY, identity, record_outputs
 from infra.template.parameters import tenant_conditions, tenant_parameters
 from infra.template.private import IS_PRIVATE, address
@@ -36,16 +37,18 @@ def tenant(
     `values` are the tenant's parameters: when one changes that a function reads, the name of its
     version does, as CloudFormation would not notice by itself.
     """
+    declared, conditions = tenant_parameters(tier), tenant_conditions(tier)
+    parameters = given(declared, conditions, values or {})
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": f"Keyhaven, one tenant, {tier.name}",
-        "Parameters": tenant_parameters(tier),
-        "Conditions": tenant_conditions(tier),
+        "Parameters": declared,
+        "Conditions": conditions,
         "Resources": merged(
             stores(),
             tables(epoch, may_be_removable=tier.may_be_removable),
-            functions(Release(tier, bundle, epoch, values or {})),
-            api((values or {}).get("VpcEndpoints", "")),
+            functions(Release(tier, bundle, epoch, parameters)),
+            api(parameters),
             releases(tier),
             alarms(tier, epoch),
             identity(),

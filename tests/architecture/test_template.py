@@ -19,6 +19,7 @@ from infra.template.alarms import OF_RECIPIENTS
 from infra.template.cell.platform import platform
 from infra.template.elements import digest, merged, text
 from infra.template.functions import FUNCTIONS
+from infra.template.given import given
 from infra.template.tenant import tenant
 from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
 from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL
@@ -202,17 +203,30 @@ def test_another_epoch_has_tables_of_its_own_and_all_functions_use_them():
 
 def test_another_api_is_deployed_anew():
     """The gateway serves a copy of what it was when it was deployed."""
-    body = TEMPLATE["Resources"]["Api"]["Properties"]["Body"]
+    of_tier = given(TEMPLATE["Parameters"], TEMPLATE["Conditions"], {})
+    properties = TEMPLATE["Resources"]["Api"]["Properties"]
     [deployment] = names_of("ApiGateway::Deployment")
-    assert deployment == f"Deployment{digest(body, '')}"
-    assert digest(body, "") != digest({**body, "x": 1}, "")
+    assert deployment == f"Deployment{digest(of_tier.settled(properties))}"
     assert TEMPLATE["Resources"]["Stage"]["Properties"]["DeploymentId"] == {"Ref": deployment}
 
 
-def test_other_endpoints_are_deployed_anew():
-    """Else the gateway goes on to ask who came by those of before."""
-    private = tenant(STANDARD, BUNDLE, values={"VpcEndpoints": "vpce-0a1b2c3d"})
-    assert not names_of("ApiGateway::Deployment") & names_of("ApiGateway::Deployment", private)
+@pytest.mark.parametrize(
+    "values",
+    [{"VpcEndpoints": "vpce-0a1b2c3d"}, {"DomainName": "acme.keyhaven.example"}],
+    ids=["endpoints", "a name"],
+)
+def test_another_way_to_the_api_is_deployed_anew(values):
+    """Else the gateway goes on to ask who came by those of before.
+
+    And to refuse who comes by its own address, where the tenant has no name any more.
+    """
+    other = tenant(STANDARD, BUNDLE, values=values)
+    assert not names_of("ApiGateway::Deployment") & names_of("ApiGateway::Deployment", other)
+
+
+def test_what_is_nothing_to_the_api_is_not_deployed_anew():
+    other = tenant(STANDARD, BUNDLE, values={"ReadingDays": "400", "DomainName": ""})
+    assert names_of("ApiGateway::Deployment") == names_of("ApiGateway::Deployment", other)
 
 
 @pytest.mark.parametrize("tier", TIERS)
