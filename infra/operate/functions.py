@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
+from infra.operate import builds
 from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
@@ -32,7 +33,13 @@ def call(account: Account, tenant: str, function: str, event: Mapping[str, Any])
 
 
 def silence(account: Account, tenant: str) -> str:
-    """Let no function of the tenant run any more."""
+    """Let no function of the tenant run any more, and no schedule call one.
+
+    What is called while it may not run goes to the queue of failures, and rings until somebody
+    removes it there.
+    """
+    for rule in _schedules(account, tenant):
+        account.client("events").disable_rule(Name=rule)
     for each in FUNCTIONS:
         _silence(account.client("lambda"), name_of(tenant, each.name))
     return f"{len(FUNCTIONS)} functions answer no more."
@@ -80,7 +87,15 @@ def wake(account: Account, entry: Entry, template: Json) -> str:
             client.put_provisioned_concurrency_config(
                 FunctionName=name, Qualifier=ALIAS, **ALWAYS_ONE
             )
+    for rule in _schedules(account, entry.tenant):
+        account.client("events").enable_rule(Name=rule)
     return f"{len(FUNCTIONS)} functions answer again."
+
+
+def _schedules(account: Account, tenant: str) -> Iterator[str]:
+    """Their names, which CloudFormation may say with all that stands before them."""
+    for rule in builds.stack_of(account, tenant).resources("Events::Rule").values():
+        yield rule.rpartition("/")[2]
 
 
 def prune(account: Account, tenant: str) -> str:

@@ -269,6 +269,7 @@ FORBIDDEN: dict[str, tuple[Rights, str, str, dict[str, Any]]] = {
         *(DEPLOYER, "s3:PutObject", "arn:aws:s3:::payroll/acme/data"),
         {"s3:ResourceAccount": ACCOUNT},
     ),
+    "the alarm of backups": (*(DEPLOYER, "events:DisableRule", OF_THE_CELL["FailedBackups"], {}),),
     "copies in the vault": (DEPLOYER, "backup:DeleteRecoveryPoint", "*", {}),
     "a stack that CI makes": (CI, "cloudformation:CreateChangeSet", STACK, BY_ROLE),
     "a stack that CI deletes": (CI, "cloudformation:DeleteStack", STACK, STANDING),

@@ -16,6 +16,7 @@ from moto import mock_aws
 from moto.cloudwatch.models import cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.dynamodb.models import dynamodb_backends
+from moto.events.models import events_backends
 from moto.kms import models
 from moto.kms.models import kms_backends
 from moto.logs.models import logs_backends
@@ -59,7 +60,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 ADA = Administrator("ada@example.com", "Ada", "Lovelace")
 _BACKENDS: tuple[BackendDict, ...] = (
     *(dynamodb_backends, secretsmanager_backends, kms_backends, logs_backends),
-    *(cloudwatch_backends, ses_backends),
+    *(cloudwatch_backends, events_backends, ses_backends),
 )
 
 

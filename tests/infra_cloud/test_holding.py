@@ -44,6 +44,21 @@ def test_none_of_its_functions_runs_until_it_is_woken(give, cell):
     assert Registry(cell.account).fetch("acme").work == ""
 
 
+def schedules(cell):
+    listed = cell.client("events").list_rules(NamePrefix="keyhaven-acme-")["Rules"]
+    return {each["Name"]: each["State"] for each in listed}
+
+
+def test_its_schedules_call_nothing_meanwhile(give, cell):
+    """What they called would go to the queue of failures, and ring there for two weeks."""
+    called = {f"keyhaven-acme-{each.id}Schedule" for each in FUNCTIONS if each.group.is_scheduled}
+    give("hold", "acme")
+    assert schedules(cell) == dict.fromkeys(called, "DISABLED")
+
+    give("wake", "acme")
+    assert schedules(cell) == dict.fromkeys(called, "ENABLED")
+
+
 def test_what_always_waits_is_let_go_and_waits_again(give, cell):
     """Lambda lets no more instances of a function wait than may run."""
     carry_out(cell.onboarding(replace(cell.entry("bigco"), tier="premium")), again="")

@@ -162,10 +162,7 @@ def _operating() -> Iterator[Json]:
     yield allow(["logs:FilterLogEvents"], _LOGS)
     founders = named("lambda", "function:keyhaven-*-founder:live")
     yield allow(["lambda:InvokeFunction"], founders)
-    instances = ("FunctionConcurrency", "ProvisionedConcurrencyConfig")
-    yield allow(
-        [f"lambda:{does}{each}" for each in instances for does in ("Put", "Delete")], _FUNCTIONS
-    )
+    yield from _silencing()
     yield allow(
         [
             *("dynamodb:ListTables", "kms:ListKeys", "lambda:GetAccountSettings"),
@@ -174,6 +171,17 @@ def _operating() -> Iterator[Json]:
         ["*"],
     )
     yield from _leaving()
+
+
+def _silencing() -> Iterator[Json]:
+    """Functions that run no more for a while, and their schedules; not that of the cell's alarm."""
+    instances = ("FunctionConcurrency", "ProvisionedConcurrencyConfig")
+    yield allow(
+        [f"lambda:{does}{each}" for each in instances for does in ("Put", "Delete")], _FUNCTIONS
+    )
+    schedules = ["events:DisableRule", "events:EnableRule"]
+    yield allow(schedules, named("events", "rule/keyhaven-*"))
+    yield {**allow(schedules, [arn("FailedBackups")]), "Effect": "Deny"}
 
 
 def _leaving() -> Iterator[Json]:

@@ -405,6 +405,8 @@ def _made(stack: Stack, name: str) -> str:
     if make is not None:
         return make(properties)
     plain = f"{stack.name}-{name}"
+    if resource["Type"] == "AWS::Events::Rule":
+        return _make_rule(plain, properties)
     return _arn(plain) if resource["Type"] in _REFERRED_BY_ARN else plain
 
 
@@ -507,6 +509,14 @@ def verify(domain: str) -> None:
     stored.verified_for_sending_status = True
 
 
+def _make_rule(name: str, properties: dict[str, Any]) -> str:
+    asked = {key: properties[key] for key in ("ScheduleExpression", "State") if key in properties}
+    if pattern := properties.get("EventPattern"):
+        asked["EventPattern"] = json.dumps(pattern)
+    _client("events").put_rule(Name=name, **asked)
+    return name
+
+
 def _make_function(properties: dict[str, Any]) -> str:
     return properties["FunctionName"]
 
@@ -539,6 +549,8 @@ def _unmake(stack: Stack, name: str) -> None:
         _client("kms").schedule_key_deletion(KeyId=physical, PendingWindowInDays=30)
     elif kind == "AWS::SES::EmailIdentity":
         _client("sesv2").delete_email_identity(EmailIdentity=physical)
+    elif kind == "AWS::Events::Rule":
+        _client("events").delete_rule(Name=physical)
     elif kind == "AWS::Logs::LogGroup":
         _client("logs").delete_log_group(logGroupName=physical)
 

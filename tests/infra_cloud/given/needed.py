@@ -96,6 +96,10 @@ def _of_functions(action: str, params: Params) -> Iterator[Authorization]:
     yield Authorization(action, f"arn:aws:lambda:{HERE}:function:{name}")
 
 
+def _of_schedules(action: str, params: Params) -> Iterator[Authorization]:
+    yield Authorization(action, f"arn:aws:events:{HERE}:rule/{params['Name']}")
+
+
 def _of_keys(action: str, params: Params) -> Iterator[Authorization]:
     backend = kms_backends[ACCOUNT][REGION]
     key_id = backend.describe_key(params["KeyId"]).id
@@ -143,6 +147,7 @@ _OF_SERVICES: Mapping[str, Callable[[str, Params], Iterator[Authorization]]] = {
     "backup": _of_copies,
     "cloudwatch": _of_alarms,
     "dynamodb": of_tables,
+    "events": _of_schedules,
     "kms": _of_keys,
     "lambda": _of_functions,
     "logs": _of_logs,
