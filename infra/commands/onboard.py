@@ -87,6 +87,7 @@ def run(options: argparse.Namespace) -> None:
     if options.removable and not TIERS[options.tier].may_be_removable:
         raise Failed("--removable is of a trial: give --tier trial, or leave it out.")
     administrator = _administrator(options)
+    onboarding.require_a_tenants(options.tenant)
     onboarding.require_valid(options.tier, _parameters(options, None))
     if administrator is not None:
         onboarding.require_somebody(administrator)

@@ -18,6 +18,7 @@ from infra.operate.account import Account
 from infra.operate.registry import pattern_of_tables
 from infra.operate.steps import Failed
 from infra.template.api import STAGE
+from infra.template.cell.platform import CODE
 
 KEY_DAYS = 30
 """Between the order to delete a key or a secret and its end; until then it can be taken back."""
@@ -126,8 +127,12 @@ def is_there(account: Account, table: str) -> bool:
 
 
 def _bucket(account: Account, tenant: str) -> str:
-    """The tenant's bucket here: another region may have a tenant of this name, and its bucket."""
+    """The tenant's bucket here: another region may have a tenant of this name, and its bucket.
+
+    Never that of the cell, which is called as if it were a tenant's.
+    """
     there = {each["Name"] for each in account.client("s3").list_buckets()["Buckets"]}
+    there.discard(bucket_name(CODE, account.id, account.region))
     names = (bucket_name(tenant, account.id, account.region), f"keyhaven-{tenant}-{account.id}")
     return next((name for name in names if name in there and _is_here(account, name)), "")
 

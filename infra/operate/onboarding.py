@@ -23,6 +23,7 @@ from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, Entry, Registry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
+from infra.template.cell.platform import CODE
 from infra.template.parameters import tenant_parameters
 from infra.template.tiers import TIERS, Tier
 
@@ -183,6 +184,14 @@ def _rules(errors: FieldErrors) -> Iterator[str]:
     """Those that are broken, in words."""
     for each in errors.values():
         yield from _rules(each) if isinstance(each, Mapping) else [str(each)]
+
+
+def require_a_tenants(tenant: str) -> None:
+    """Refuse a name that is the cell's: what a failed creation leaves would be taken for its."""
+    if tenant == CODE:
+        raise Failed(
+            f"No tenant is called {tenant}: the bucket with the cell's code is. Take another."
+        )
 
 
 def require_short(tenant: str, region: str) -> None:

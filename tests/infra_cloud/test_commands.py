@@ -333,6 +333,7 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("deploy", "acme", "--set", "Dialect=client"), "Do you mean clients?"),
         (("deploy", "acme", "--set", "TenantId=other"), "No parameter of any tier: TenantId"),
         (("deploy", "acme", "--set", "Removable=yes"), "No parameter of the tier standard"),
+        (("onboard", "code", *ADMIN), "No tenant is called code"),
         (("onboard", "b" * 29, *ADMIN), "In eu-central-1 a tenant's name has at most 28 char"),
         (("deploy", "acme", "--set", "MailSender=not an address"), "MailSender cannot be"),
         (("deploy", "acme", "--set", f"BaseUrl=https://{'x' * 200}"), "of at most 200"),

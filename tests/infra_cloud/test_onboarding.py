@@ -228,6 +228,21 @@ def test_a_function_that_fails_says_why(platform):
     platform.onboard()
 
 
+def test_what_is_called_as_the_cells_bucket_takes_nothing_of_it(platform):
+    """Its stack cannot be made, as the bucket is there; then what it left is removed."""
+    entry = platform.entry("code")
+    entry = replace(entry, parameters={**entry.parameters, "BucketNamedByRegion": "yes"})
+    bucket = builds.platform_outputs(platform.account)["CodeBucket"]
+    built = set(platform.build.archives)
+
+    for _ in range(2):
+        with platform.watch.acting(None), pytest.raises(Failed, match="create the stack"):
+            carry_out(platform.onboarding(entry), again="")
+
+    listed = platform.client("s3").list_objects_v2(Bucket=bucket)["Contents"]
+    assert built <= {each["Key"] for each in listed}
+
+
 def test_a_name_is_taken_once(platform):
     platform.onboard()
     before = Registry(platform.account).fetch("acme")

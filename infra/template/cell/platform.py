@@ -21,6 +21,8 @@ from infra.template.seeing import dashboards
 
 REGISTRY = "keyhaven.registry"
 """The table of tenants. Its name lies outside of what the bound of roles allows."""
+CODE = "code"
+"""What the cell's bucket is called, where that of a tenant has the tenant's name."""
 
 
 def platform(bundle: Bundle) -> Json:
@@ -84,7 +86,7 @@ def _registry() -> Resources:
 
 
 def _code(bundle: Bundle) -> Resources:
-    name = sub("keyhaven-code-${AWS::AccountId}-${AWS::Region}")
+    name = sub(f"keyhaven-{CODE}-${{AWS::AccountId}}-${{AWS::Region}}")
     by_s3_key = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}
     layer: Json = {
         "LayerName": "keyhaven",
