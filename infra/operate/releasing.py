@@ -95,8 +95,9 @@ def bring(
     changes = planned(account, build, entry)
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
-    smoke.require_well(account, entry)
     outputs = builds.stack_of(account, tenant).outputs()
+    further = _of_names(account, entry, outputs, parameters or {})
+    _require_well(account, entry, further)
     leftovers.expire_gateway_logs(account, outputs["ApiId"])
     pruned = functions.prune(account, tenant)
     registry.end(
@@ -107,7 +108,15 @@ def bring(
         **noted(entry, build),
     )
     told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
-    return "\n    ".join([told, *_of_names(account, entry, outputs, parameters or {})])
+    return "\n    ".join([told, *further])
+
+
+def _require_well(account: Account, entry: Entry, further: Sequence[str]) -> None:
+    """Without its record nothing answers at a new name: which one, is told then too."""
+    try:
+        smoke.require_well(account, entry)
+    except Failed as problem:
+        raise Failed("\n    ".join([str(problem), *further])) from problem
 
 
 def _of_names(

@@ -13,6 +13,7 @@ from infra.checks.differences import differences
 from infra.command_line.entry import infra
 from infra.command_line.tree import INFRA
 from infra.installed import load
+from infra.operate import smoke
 from infra.operate.registry import ACTIVE, Registry
 from infra.template.cell.ci import CI
 from infra.template.cell.deployers import DEPLOYER
@@ -508,6 +509,23 @@ def test_what_is_wrong_is_told_before_any_account_is_asked(give):
     assert give("onboard", "b" * 28, *ADMIN).startswith("This cell has no platform yet")
     assert "MailSender cannot be" in give("onboard", "blue", *ADMIN, "--mail-sender", "x")
     assert "BaseUrl cannot be" in give("onboard", "blue", *ADMIN, "--base-url", "https://x/")
+
+
+def test_the_record_of_a_new_name_is_told_where_nothing_answers_at_it_yet(
+    tenant, give, monkeypatch
+):
+    """It leads to what the gateway has just made, which nobody could know before."""
+    tenant.set_up(Domain="keyhaven.example", HostedZone="Z123")
+    monkeypatch.setattr(smoke, "_get", refused)
+
+    said = give("deploy", "acme", "--set", "DomainName=acme.keyhaven.example")
+
+    assert "https://acme.keyhaven.example/healthcheck/status.json does not answer" in said
+    assert "Make a record A of acme.keyhaven.example, an alias to" in said
+
+
+def refused(_):
+    raise OSError
 
 
 def test_a_tenant_does_not_lose_its_name_without_another_address(tenant, give):
