@@ -6,17 +6,18 @@ An account with its region is a cell. The bounds are AWS's defaults of 2026.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from infra.checks.reading import of_kind, only
+from infra.checks.reading import named, of_kind, only
 from infra.template.elements import Json
 
 CELL = 50
 """Tenants of a cell at most; premium tenants have an account of their own."""
-LONGEST_ARN = 140
-"""Characters of the name of anything of ours."""
+LONGEST_ARN = 120
+"""Characters of the name of a table, of which roles name most: the longest, in any region."""
 Count = Callable[[Json], int]
 
 
@@ -47,10 +48,18 @@ def _nodes(template: Json) -> int:
     return 1 + len({path[:end] for path in segments for end in range(1, len(path) + 1) if path[0]})
 
 
-def _largest_policy(template: Json) -> int:
-    roles = (role for _, role in of_kind(template, "IAM::Role"))
-    policies = (each["PolicyDocument"] for role in roles for each in role["Policies"])
-    return max(len(_compact(_resolved(each))) for each in policies)
+def _largest_policies(template: Json) -> int:
+    """Of one role: AWS bounds all that is its own together, also what another resource adds."""
+    sizes = Counter[str]()
+    for name, role in of_kind(template, "IAM::Role"):
+        sizes[name] += sum(map(_size, role["Policies"]))
+    for _, policy in of_kind(template, "IAM::Policy"):
+        sizes.update(dict.fromkeys(named(policy["Roles"]), _size(policy)))
+    return max(sizes.values())
+
+
+def _size(policy: Json) -> int:
+    return len(_compact(_resolved(policy["PolicyDocument"])))
 
 
 def _resolved(value: Any) -> Any:
@@ -92,7 +101,7 @@ OF_A_TENANT = (
     Quota("bytes of the template", 1_000_000, lambda template: len(_compact(template))),
     Quota("parameters of the stack", 200, lambda template: len(template["Parameters"])),
     Quota("resources of the API", 300, _nodes, can_be_raised=True),
-    Quota("characters of a role's policy", 10_240, _largest_policy),
+    Quota("characters of a role's policies", 10_240, _largest_policies),
     Quota("bytes of a function's environment", 4_096, _largest_environment),
 )
 """Quotas that each tenant has of its own."""

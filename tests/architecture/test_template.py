@@ -22,7 +22,7 @@ from infra.template.functions import FUNCTIONS
 from infra.template.given import given
 from infra.template.tenant import tenant
 from infra.template.tiers import PREMIUM, STANDARD, TIERS, TRIAL
-from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL
+from tests.architecture.faults import FAULTS, FAULTS_OF_A_CELL, properties
 
 BUNDLE = Bundle("c" * 16, "d" * 16)
 TEMPLATE = tenant(STANDARD, BUNDLE)
@@ -398,3 +398,27 @@ def test_two_resources_of_one_name_are_a_mistake():
 def test_a_cell_of_standard_tenants_fits():
     for quota in quotas.OF_A_CELL:
         assert quota.most(TEMPLATE) >= quotas.CELL, quota.what
+
+
+def with_a_long_policy(template):
+    """Beside the role's own, of which it is a part for AWS."""
+    [statement, _] = properties(template, "SynchroniserNetwork")["PolicyDocument"]["Statement"]
+    statement["Sid"] = "x" * 2_000
+
+
+def with_another_path(template):
+    paths = properties(template, "Api")["Body"]["paths"]
+    paths["/one-more.json"] = paths["/"]
+
+
+@pytest.mark.parametrize(
+    ("add", "said"),
+    [
+        (with_a_long_policy, "The characters of a role's policies are "),
+        (with_another_path, "The resources of the API are 301, above 300."),
+    ],
+)
+def test_what_no_stack_can_have_is_told(add, said):
+    template = pickle.loads(WRITTEN)
+    add(template)
+    assert [each for each in quotas.exceeded(template) if each.startswith(said)]
