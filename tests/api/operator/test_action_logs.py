@@ -113,6 +113,27 @@ def test_a_permission_is_told_as_it_was_then(ada: Somebody, betty: Somebody, tim
     assert (raised["added"], raised["removed"], removed["updated"]) == ([], [], [])
 
 
+@pytest.mark.parametrize("type_", [READ, UPDATE])
+@pytest.mark.parametrize("noun", ["resource", "folder"])
+def test_a_permission_that_a_share_takes_and_gives_anew_is_told_as_both(
+    ada: Somebody, betty: Somebody, noun: str, type_: PermissionType
+) -> None:
+    """HD10: the new one has another identifier, and maybe another type."""
+    made = make.resource if noun == "resource" else make.folder
+    item_id = made(ada, {betty: READ})
+    shown = f"/{noun}s/{item_id}.json?contain[permissions]=1"
+    [old] = [each for each in ada.client.get(shown).body["permissions"] if each["type"] == READ]
+    sent = {"permissions": [{"id": old["id"], "delete": True}, add(betty, type_)]}
+    assert ada.client.put(f"/share/{noun}/{item_id}.json", sent).status == 200
+
+    found = log(ada, item_id, noun=noun)
+    assert types(found) == ["Permissions.updated"]
+    told = found.body[0]["data"]["permissions"]
+    assert [(each["id"], each["type"]) for each in told["removed"]] == [(old["id"], READ)]
+    assert [(each["user"]["id"], each["type"]) for each in told["added"]] == [(betty.id, type_)]
+    assert told["updated"] == []
+
+
 def test_a_share_that_only_sends_secrets_again_is_no_entry(ada: Somebody, betty: Somebody) -> None:
     """HD10: nobody has other access by it. The log of the service has it, and auditors."""
     resource_id = make.resource(ada, {betty: READ})

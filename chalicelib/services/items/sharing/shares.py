@@ -45,6 +45,7 @@ from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.group_items import GroupItem
 from chalicelib.tables.items.holdings import FOLDER, Holding
 from chalicelib.tables.items.items import Item
+from chalicelib.tables.items.permissions import Permission
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.action_logs import SECRETS_UPDATED, ActionLog
 from chalicelib.tables.operator import notices
@@ -270,15 +271,15 @@ def _log(actor: Actor, plan: _Plan, secrets: Collection[UserId]) -> ActionLog:
     Auditors are also told whose secrets it has replaced. Where only secrets are sent again, the
     log of the resource tells nothing of it.
     """
-    before, after = plan.item.permissions, plan.after
+    before, after = _by_id(plan.item.permissions), _by_id(plan.after)
     told = {
-        "added": [after[each].told for each in sorted(after.keys() - before.keys())],
+        "added": [each.told for id_, each in after.items() if id_ not in before],
         "updated": [
-            after[each].told
-            for each in sorted(after.keys() & before.keys())
-            if after[each].type != before[each].type
+            each.told
+            for id_, each in after.items()
+            if id_ in before and each.type != before[id_].type
         ],
-        "removed": [before[each].told for each in sorted(before.keys() - after.keys())],
+        "removed": [each.told for id_, each in before.items() if id_ not in after],
     }
     changes = any(told.values())
     action, details = ("Permissions.updated", told) if changes else (SECRETS_UPDATED, None)
@@ -291,6 +292,11 @@ def _tell(tx: Change, actor: Actor, plan: _Plan) -> None:
     """Tell those who gain the item."""
     event = Event.RESOURCE_SHARED if plan.item.has_secrets else Event.FOLDER_SHARED
     notices.tell_of(tx, event, plan.item, actor=actor.id, to=notices.users(plan.gaining))
+
+
+def _by_id(permissions: Permissions) -> Mapping[str, Permission]:
+    """Permissions in the order of their holders: one that is given anew is another."""
+    return {permissions[holder].id: permissions[holder] for holder in sorted(permissions)}
 
 
 def _note_groups(tx: Change, plan: _Plan) -> None:
