@@ -20,7 +20,7 @@ from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.wire.client import Client
 from tests.support.world import departures, groups, make, people
-from tests.support.world.items import shares
+from tests.support.world.items import folders, shares
 from tests.support.world.items.resources import create, path, secret_of, secrets, stored
 from tests.support.world.make import Somebody, Team
 
@@ -226,5 +226,44 @@ def test_what_was_carried_out_and_changed_since_is_seen_as_it_is_now(betty, stor
     assert people.stored(last.id).lock is not None
     assert shown["favorite"] is not None
     assert [each["id"] for each in listed] == [item]
+    sweep()
+    check_invariants(store)
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_nothing_lies_in_a_folder_that_is_yet_to_be_taken_from_its_user(
+    ada, betty, is_deleted, store, sweep
+):
+    """I13: of all rows that say so, they read none but the folder's, which no group has for them"""
+    team = make.group(ada, *make.crowd(MANY))
+    work = make.folder(ada, {betty: UPDATE, team: READ})
+    inner, mail = folders.folder(betty, "inner", work), folders.resource(betty, work)
+    taken = [folders.taking(work, each) for each in (betty, team)]
+    after_commit(
+        lambda: (
+            ada.client.delete(folders.path(work))
+            if is_deleted
+            else folders.share(ada, work, *taken)
+        )
+    )
+
+    def seen(address: str) -> Any:
+        return signed_in(betty).client.get(address).body
+
+    at_root = "filter[has-parent]=0"
+    for query in (
+        "",
+        "contain[secret]=1",
+        f"filter[has-id]={mail}",
+        at_root,
+        f"{at_root}&contain[secret]=1",
+    ):
+        [listed] = seen(f"/resources.json?{query}")
+        assert listed["folder_parent_id"] is None, query
+    assert seen(f"/resources.json?filter[has-parent]={work}") == []
+    assert [each["id"] for each in seen(f"/folders.json?{at_root}")] == [inner]
+    assert seen(path(mail))["folder_parent_id"] is None
+    assert seen(folders.path(inner))["folder_parent_id"] is None
+    assert betty.client.put(path(mail), {"name": "new"}).body["folder_parent_id"] is None
     sweep()
     check_invariants(store)

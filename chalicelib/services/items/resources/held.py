@@ -66,10 +66,11 @@ def _holdings(
     """Holdings that may be asked for, with the places that count."""
     if ids is not None:
         return places.settled_all(user_id, _of_items(user_id, ids))
-    if are_whole:
-        return places.settled_whole(Holding.whole(user_id))
-    if wanted is None or ROOT in wanted or len(wanted) > MOST_PLACES:
-        return places.settled_whole(Holding.outlines(user_id))
+    read = Holding.whole if are_whole else Holding.outlines
+    if wanted is None:
+        return places.settled_whole(read(user_id))
+    if are_whole or ROOT in wanted or len(wanted) > MOST_PLACES:
+        return places.settled_all(user_id, read(user_id))
     held = places.held_folders(user_id, wanted)
     return (row for folder in held for row in Holding.outlines(user_id, place=folder))
 

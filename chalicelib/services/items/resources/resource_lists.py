@@ -7,7 +7,7 @@ kept for the answer makes room for what comes next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import TypeVar
 
 from chalicelib.domain.actor import Actor
@@ -18,6 +18,7 @@ from chalicelib.services.items.resources import held
 from chalicelib.services.items.resources.held import HeldPermission, Parents
 from chalicelib.services.items.resources.resource_rules import TYPES, deleted_types
 from chalicelib.services.items.resources.resources import SeenResource
+from chalicelib.services.items.trees import places
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.reading import Rows
@@ -69,6 +70,7 @@ def search(
     def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
         if table is Setting:
             settings[TYPES] = row
+        if table is not Resource:
             return None
         resource = Resource.typed(row)
         holding = holdings.pop(resource["id"]["S"])
@@ -81,11 +83,18 @@ def search(
             return None
         return resource["resource_type_id"]["S"], show(seen, permission)
 
-    made = reading.gather(Resource, [*holdings], make, TYPES)
+    folders = _folders(holdings, wanted)
+    made = reading.gather(Resource, [*holdings], make, TYPES, *folders)
     if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
         grants.require_same_groups(actor)
     hidden = deleted_types(Rows.of(settings))
     return [shown for type_id, shown in made if type_id not in hidden]
+
+
+def _folders(holdings: Mapping[str, HoldingRow], wanted: WantedResources) -> list[Key]:
+    """What a list has to read of the folders it lies in; of a part, that has been read before."""
+    is_part = wanted.ids is not None or wanted.parents is not None
+    return [] if is_part else places.folders_of(holdings.values())
 
 
 def _marked(

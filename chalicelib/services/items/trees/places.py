@@ -13,6 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from chalicelib.domain.ids import FolderId, UserId
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
+from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.holdings import FOLDER, ROOT, Holding, HoldingRow
 from chalicelib.tables.items.items import Item, among, keys_of
 
@@ -36,10 +37,20 @@ def settled_all(user_id: UserId, holdings: Collection[HoldingRow]) -> Iterator[H
 
 
 def held_folders(user_id: UserId, folder_ids: Iterable[str]) -> set[str]:
-    """Those of the folders that a user holds."""
+    """Those of the folders that a user holds.
+
+    The folders are read along: of one that is yet to be taken from the user, its row tells.
+    """
     ids = [FolderId(each) for each in folder_ids]
-    rows = reading.read(Holding.of(user_id, each) for each in ids) if ids else None
+    holdings = (Holding.of(user_id, each) for each in ids)
+    rows = reading.read([*holdings, *map(Folder.by_id, ids)]) if ids else None
     return {each for each in ids if rows and is_folder(Holding.among(rows, user_id, each))}
+
+
+def folders_of(holdings: Iterable[HoldingRow]) -> list[Key]:
+    """The folders that holdings lie in, whose rows tell of those yet to be taken from the user."""
+    parents = {parent for each in holdings if (parent := parent_of(each))}
+    return [Folder.by_id(FolderId(each)) for each in parents]
 
 
 def is_folder(holding: HoldingRow | None) -> bool:
