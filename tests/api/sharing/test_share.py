@@ -388,6 +388,21 @@ def test_a_permission_of_another_resource_is_unknown(ada, betty, refused):
     assert rules(response, "permissions", "0", "id") == {"exists"}
 
 
+@pytest.mark.parametrize("noun", ["resource", "folder"])
+def test_a_type_that_is_changed_there_and_back_changes_nothing(ada, betty, digest, time, noun):
+    """HD10: neither is it logged, nor is the permission another one since."""
+    item_id = (make.resource if noun == "resource" else make.folder)(ada, {betty: READ})
+    shown = ada.client.get(f"/{noun}s/{item_id}.json?contain[permissions]=1").body["permissions"]
+    rows = [{"id": each["id"], "type": type_} for each in shown for type_ in (7, each["type"])]
+    before = digest()
+    time.pass_by(seconds=1)
+
+    response = ada.client.put(f"/share/{noun}/{item_id}.json", {"permissions": rows})
+
+    assert response.status == 200, response.json
+    assert digest() == before
+
+
 def test_who_is_not_there_gains_nothing(ada, betty, refused, store):
     """IN09"""
     resource_id, team = make.resource(ada), make.group(betty)

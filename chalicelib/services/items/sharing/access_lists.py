@@ -71,10 +71,18 @@ def changed(
         if isinstance(change, Refusal):
             raise change
         _apply(kind, after, change, candidates)
+    after = {holder: _kept(permissions.get(holder), each) for holder, each in after.items()}
     if not any(each.type is PermissionType.OWNER for each in after.values()):
         raise invalid(kind, {_ROWS: _NO_OWNER})
     if len(after) > MOST_HOLDERS:
         raise invalid(kind, {_ROWS: _TOO_MANY})
+    return after
+
+
+def _kept(before: Permission | None, after: Permission) -> Permission:
+    """A permission as it was, where it has the type it had: it may have been changed back."""
+    if before and (before.id, before.type) == (after.id, after.type):
+        return before
     return after
 
 
