@@ -1,4 +1,8 @@
-"""A tenant that leaves: exported, switched off, and after a wait without data or key."""
+"""A tenant that leaves: switched off, exported, and after a wait without data or key.
+
+In this order, so that nothing is written that no export has. What is exported lies in a folder of
+its own for each leaving: one that was broken off, after which people worked on, lends nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,9 +17,12 @@ from infra.operate.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Regis
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
 from infra.template.cell.backups import VAULT_DAYS
+from infra.template.functions import FUNCTIONS
 
 WAIT_DAYS = 30
 """Between the end of the service and that of the data: somebody may have erred."""
+_LONGEST_REQUEST = max(each.timeout for each in FUNCTIONS if each.is_served)
+"""Seconds after which nobody writes any more of whom a function was silenced."""
 
 
 def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False) -> list[Step]:
@@ -23,9 +30,10 @@ def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False)
     going = _Leaving(account, entry, bucket, instead=instead)
     return [
         Step("write down what is begun", going.begin),
-        Step(f"export the tables to s3://{bucket}/{entry.tenant}/", going.export),
-        Step(f"copy the objects to s3://{bucket}/{entry.tenant}/", going.copy),
+        Step(f"see that s3://{going.place}/ can be written to", going.try_to_write),
         Step("switch the service off", going.silence),
+        Step(f"export the tables to s3://{going.place}/", going.export),
+        Step(f"copy the objects to s3://{going.place}/", going.copy),
         Step("delete the stack; tables, objects and keys stay", going.delete),
         Step("write down from when on the data may be removed", going.end),
         Step("report what is left", going.report),
@@ -50,12 +58,25 @@ class _Leaving:
         self._entry = entry
         self._bucket = bucket
         self._instead = instead
-        self._work = f"offboard {entry.tenant}"
+        self._begun = _begun_before(entry) or f"{_now(account):%Y%m%dT%H%M%SZ}"
+        self._work = f"{_work_of(entry)}{self._begun}"
+        self._folder = f"{entry.tenant}/{self._begun}"
+
+    @property
+    def place(self) -> str:
+        return f"{self._bucket}/{self._folder}"
 
     def begin(self) -> None:
         """One whose onboarding failed may leave too."""
         tenant, work = self._entry.tenant, self._work
         self._registry.begin(tenant, work, ACTIVE, RESERVED, instead=self._instead)
+
+    def try_to_write(self) -> None:
+        """While the tenant still answers; what is written tells whoever finds it what this is."""
+        about = f"Rows and objects of {self._entry.tenant}, as it was switched off.\n"
+        self._account.client("s3").put_object(
+            Bucket=self._bucket, Key=f"{self._folder}/about.txt", Body=about.encode()
+        )
 
     def export(self) -> str:
         """Each table once: an export that is there or under way is not made again."""
@@ -82,7 +103,7 @@ class _Leaving:
                 continue  # of a day, and made of rows
             s3.copy_object(
                 Bucket=self._bucket,
-                Key=f"{self._entry.tenant}/objects/{each['Key']}",
+                Key=f"{self._folder}/objects/{each['Key']}",
                 CopySource={"Bucket": source, "Key": each["Key"]},
             )
             count += 1
@@ -93,7 +114,9 @@ class _Leaving:
         if self._stack.find() is None:
             return "There is no stack."
         here = self._stack.resources("Lambda::Function")
-        return functions.silence_listed(self._account, here.values())
+        told = functions.silence_listed(self._account, here.values())
+        self._account.pause(_LONGEST_REQUEST)
+        return told
 
     def delete(self) -> None:
         if self._stack.find() is not None and (api := self._stack.outputs().get("ApiId")):
@@ -101,14 +124,14 @@ class _Leaving:
         self._stack.delete()
 
     def end(self) -> str:
-        until = datetime.fromtimestamp(self._account.now(), UTC) + timedelta(days=WAIT_DAYS)
+        until = _now(self._account) + timedelta(days=WAIT_DAYS)
         self._registry.end(self._entry.tenant, self._work, state=LEAVING, until=f"{until:%Y-%m-%d}")
         return f"From {until:%Y-%m-%d} on, add --destroy."
 
     def require_waited(self) -> None:
         tenant, work = self._entry.tenant, self._work
         entry = self._registry.begin(tenant, work, LEAVING, instead=self._instead)
-        today = f"{datetime.fromtimestamp(self._account.now(), UTC):%Y-%m-%d}"
+        today = f"{_now(self._account):%Y-%m-%d}"
         if today < entry.until:
             self._registry.end(tenant, work)
             raise Failed(f"The data of {tenant} may be removed from {entry.until} on.")
@@ -140,7 +163,7 @@ class _Leaving:
     def _exported(self, name: str) -> str:
         client = self._account.client("dynamodb")
         table = client.describe_table(TableName=name)["Table"]["TableArn"]
-        prefix = f"{self._entry.tenant}/{name}"
+        prefix = f"{self._folder}/{name}"
         for each in _exports(client, table):
             described = client.describe_export(ExportArn=each["ExportArn"])["ExportDescription"]
             is_ours = (described["S3Bucket"], described.get("S3Prefix")) == (self._bucket, prefix)
@@ -157,6 +180,21 @@ class _Leaving:
             described = client.describe_export(ExportArn=arn)["ExportDescription"]
             if described["ExportStatus"] != "COMPLETED":
                 raise Failed(f"{arn}: {described.get('FailureMessage', 'the export failed')}")
+
+
+def _now(account: Account) -> datetime:
+    return datetime.fromtimestamp(account.now(), UTC)
+
+
+def _work_of(entry: Entry) -> str:
+    return f"offboard {entry.tenant} "
+
+
+def _begun_before(entry: Entry) -> str:
+    """When the leaving began that is not finished; nothing where another work, or none, is."""
+    return (
+        entry.work.removeprefix(_work_of(entry)) if entry.work.startswith(_work_of(entry)) else ""
+    )
 
 
 def _exports(client: Any, table: str) -> Iterator[Any]:

@@ -5,6 +5,7 @@ What the export of a table writes is not shown: here it writes nothing.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import pytest
@@ -53,6 +54,11 @@ class Left:
     """Of each table: where to, and how far they are."""
     too_early: str
     """What was said when the data were to be removed before the wait was over."""
+
+    @property
+    def folder(self) -> str:
+        """Where its exports lie in the bucket: in a folder of this leaving."""
+        return re.findall("aviato/[0-9]{8}T[0-9]{6}Z", self.shown)[0]
 
 
 @pytest.fixture(scope="module")
@@ -135,9 +141,10 @@ def state_of_key(operator, key):
 def test_it_takes_its_steps_one_after_the_other(left, bucket):
     assert steps_in(left.shown) == [
         "write down what is begun",
-        f"export the tables to s3://{bucket}/aviato/",
-        f"copy the objects to s3://{bucket}/aviato/",
+        f"see that s3://{bucket}/{left.folder}/ can be written to",
         "switch the service off",
+        f"export the tables to s3://{bucket}/{left.folder}/",
+        f"copy the objects to s3://{bucket}/{left.folder}/",
         "delete the stack; tables, objects and keys stay",
         "write down from when on the data may be removed",
         "report what is left",
@@ -146,13 +153,13 @@ def test_it_takes_its_steps_one_after_the_other(left, bucket):
 
 def test_every_table_is_exported_once(left, bucket):
     assert left.exports == {
-        name: [(bucket, f"aviato/{name}", "COMPLETED")] for name in left.after.found.tables
+        name: [(bucket, f"{left.folder}/{name}", "COMPLETED")] for name in left.after.found.tables
     }
 
 
 def test_its_objects_are_copied(operator, left, bucket):
     assert left.before.objects
-    assert objects_in(operator, bucket, "aviato/objects/") == left.before.objects
+    assert objects_in(operator, bucket, f"{left.folder}/objects/") == left.before.objects
 
 
 def test_it_is_silenced_before_its_stack_is_deleted(left):

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from infra.operate import leftovers, offboarding
+from infra.operate import holding, leftovers, offboarding
 from infra.operate.registry import GONE, LEAVING, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.functions import FUNCTIONS
@@ -15,6 +15,7 @@ from tests.infra_cloud.conftest import NOW
 from tests.infra_cloud.given.fakes import ACCOUNT, REGION
 
 BUCKET = "exports-keyhaven-acme"
+FOLDER = f"acme/{NOW:%Y%m%dT%H%M%SZ}"
 OBJECTS = f"keyhaven-acme-{ACCOUNT}"
 
 
@@ -39,8 +40,20 @@ def entry(cell):
     return Registry(cell.account).fetch("acme")
 
 
-def leave(cell):
-    carry_out(offboarding.leave(cell.account, entry(cell), BUCKET), again="")
+def leave(cell, bucket=BUCKET):
+    carry_out(offboarding.leave(cell.account, entry(cell), bucket), again="")
+
+
+def exported(cell):
+    return {each["Key"] for each in cell.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]}
+
+
+def exports(cell, name):
+    dynamodb = cell.client("dynamodb")
+    arn = dynamodb.describe_table(TableName=f"keyhaven-acme-1-{name}")["Table"]["TableArn"]
+    made = [each["ExportArn"] for each in dynamodb.list_exports(TableArn=arn)["ExportSummaries"]]
+    told = [dynamodb.describe_export(ExportArn=each)["ExportDescription"] for each in made]
+    return [each["S3Prefix"] for each in told]
 
 
 def destroy(cell):
@@ -54,11 +67,9 @@ def wait(cell, days=30):
 def test_who_leaves_is_exported_and_switched_off_and_the_data_stay(tenant, capsys):
     leave(tenant)
 
-    keys = {each["Key"] for each in tenant.client("s3").list_objects_v2(Bucket=BUCKET)["Contents"]}
-    assert {key for key in keys if key.startswith("acme/objects/")} == {
-        "acme/objects/avatars/x/medium.jpg"
-    }
-    assert {key.split("/")[1] for key in keys} - {"objects"} == {
+    places = {key.removeprefix(f"{FOLDER}/").partition("/")[::2] for key in exported(tenant)}
+    assert {key for name, key in places if name == "objects"} == {"avatars/x/medium.jpg"}
+    assert {name for name, _ in places} - {"objects", "about.txt"} == {
         f"keyhaven-acme-1-{name}" for name in our_tables()
     }
     assert set(tenant.functions.reserved.values()) == {0}
@@ -123,7 +134,7 @@ def test_a_tenant_with_a_longer_name_keeps_all_it_has(tenant):
     assert before.key
 
 
-@pytest.mark.parametrize("last", range(7))
+@pytest.mark.parametrize("last", range(8))
 def test_leaving_that_was_cut_short_goes_on(tenant, last):
     for step in offboarding.leave(tenant.account, entry(tenant), BUCKET)[: last + 1]:
         step.do()
@@ -133,10 +144,8 @@ def test_leaving_that_was_cut_short_goes_on(tenant, last):
 
     assert entry(tenant).state == LEAVING
     assert "keyhaven-acme" not in tenant.stacks.stacks
-    for _, name in leftovers.tables(tenant.account, "acme"):
-        arn = tenant.client("dynamodb").describe_table(TableName=name)["Table"]["TableArn"]
-        exports = tenant.client("dynamodb").list_exports(TableArn=arn)["ExportSummaries"]
-        assert len(exports) == 1
+    for name in our_tables():
+        assert exports(tenant, name) == [f"{FOLDER}/keyhaven-acme-1-{name}"]
 
 
 @pytest.mark.parametrize("last", range(4))
@@ -193,14 +202,63 @@ def test_a_tenant_that_never_came_to_be_can_leave(cell):
     assert entry(cell).state == LEAVING
 
 
-def test_an_export_that_fails_ends_it_before_anything_is_switched_off(tenant):
+def test_nothing_is_switched_off_for_a_bucket_that_takes_nothing(tenant):
+    with pytest.raises(Failed, match=r"Step 2 failed .*NoSuchBucket"):
+        leave(tenant, "exports-keyhaven-misspelt")
+
+    assert tenant.functions.reserved == {}
+    assert "keyhaven-acme" in tenant.stacks.stacks
+
+
+def test_an_export_that_fails_ends_it_before_the_stack_is_deleted(tenant):
     tenant.client("dynamodb").update_continuous_backups(
         TableName="keyhaven-acme-1-users",
         PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
     )
 
-    with pytest.raises(Failed, match="Step 2 failed"):
+    with pytest.raises(Failed, match="Step 4 failed"):
         leave(tenant)
 
-    assert tenant.functions.reserved == {}
     assert "keyhaven-acme" in tenant.stacks.stacks
+
+
+def test_nobody_writes_any_more_once_the_tables_are_exported(tenant, monkeypatch):
+    """What is answered after an export is in none, and removed thirty days later."""
+    silent = []
+    export = tenant.account.client("dynamodb").export_table_to_point_in_time
+    copy = tenant.account.client("s3").copy_object
+
+    def noted(call):
+        def calling(**asked):
+            silent.append(len(tenant.functions.reserved) == len(FUNCTIONS) and tenant.pauses)
+            return call(**asked)
+
+        return calling
+
+    monkeypatch.setattr(
+        tenant.account.client("dynamodb"), "export_table_to_point_in_time", noted(export)
+    )
+    monkeypatch.setattr(tenant.account.client("s3"), "copy_object", noted(copy))
+
+    leave(tenant)
+
+    assert len(silent) == len(our_tables()) + 1
+    assert all(silent)
+    assert max(tenant.pauses) >= max(each.timeout for each in FUNCTIONS if each.is_served)
+
+
+def test_exports_of_a_leaving_after_which_people_worked_on_are_made_anew(tenant):
+    """It was broken off; what was written since is in the second alone."""
+    for step in offboarding.leave(tenant.account, entry(tenant), BUCKET)[:5]:
+        step.do()
+    carry_out(holding.hold(tenant.account, entry(tenant), instead=True), again="")
+    carry_out(holding.wake(tenant.account, entry(tenant)), again="")
+    wait(tenant, 3)
+
+    leave(tenant)
+
+    for name in our_tables():
+        assert sorted(exports(tenant, name)) == [
+            f"acme/{day}T120000Z/keyhaven-acme-1-{name}" for day in ("20261121", "20261124")
+        ]
+    assert "acme/20261124T120000Z/objects/avatars/x/medium.jpg" in exported(tenant)
