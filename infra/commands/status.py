@@ -61,6 +61,7 @@ def _notes(entry: Entry) -> list[str]:
     told = {
         "held": entry.work == HELD,
         f"unfinished: {entry.work}": entry.work and entry.work != HELD,
+        f"unfinished: {entry.restoring}": entry.restoring,
         f"data until {entry.until}": entry.until,
         f"earlier tables until {entry.let_go}": entry.let_go,
         "our own": entry.is_own,

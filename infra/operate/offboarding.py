@@ -69,6 +69,11 @@ class _Leaving:
     def begin(self) -> None:
         """One whose onboarding failed may leave too."""
         tenant, work = self._entry.tenant, self._work
+        if unfinished := self._registry.fetch(tenant).restoring:
+            raise Failed(
+                f"This is not finished: {unfinished}. Finish it, or give it up: until then, which "
+                f"tables people write to is not known here."
+            )
         self._registry.begin(tenant, work, ACTIVE, RESERVED, instead=self._instead)
 
     def try_to_write(self) -> None:

@@ -29,8 +29,12 @@ GONE = "gone"
 HELD = "hold"
 """The work of a tenant none of whose functions runs, until it is woken."""
 
-_FREE = "(#work = :nothing OR #work = :work)"
-"""Where no other command is at work."""
+_FREE = (
+    "(#work = :work OR (#work = :nothing AND "
+    "(attribute_not_exists(#restoring) OR #restoring IN (:nothing, :work))))"
+)
+"""Where no other command is at work, and no other restore is to be finished."""
+_OF_FREE = {"#work": "work", "#restoring": "restoring"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,11 @@ class Entry:
     """Of its stack, without what the platform gives."""
     work: str = ""
     """The command that is at work on it, or was cut short."""
+    restoring: str = ""
+    """The restore that makes the tables of the next epoch, until it has ended or is given up.
+
+    Also while another command is at work instead of it, such as a hold.
+    """
     until: str = ""
     """Of who leaves: the day from which the data may be removed."""
     let_go: str = ""
@@ -103,7 +112,7 @@ class Registry:
         again, names, values = "#state = :reserved", {"#state": "state"}, {":reserved": RESERVED}
         if not instead:
             again += f" AND {_FREE}"
-            names |= {"#work": "work"}
+            names |= _OF_FREE
             values |= {":work": entry.work, ":nothing": ""}
         try:
             self._table.put_item(
@@ -117,19 +126,22 @@ class Registry:
             _raise_unless_refused(error)
             raise Failed(self._taken(entry.tenant)) from None
 
-    def begin(self, tenant: str, work: str, *states: str, instead: bool = False) -> Entry:
+    def begin(
+        self, tenant: str, work: str, *states: str, instead: bool = False, **changes: Any
+    ) -> Entry:
         """Write down what is begun, where the tenant is in one of these states.
 
         And where nothing else is unfinished, which `instead` overrides.
         """
         wanted = {f":state_{state}": _stored(state) for state in states}
-        provided = f"#state IN ({', '.join(wanted)})"
+        provided, names = f"#state IN ({', '.join(wanted)})", {"#state": "state"}
         values = {**wanted}
         if not instead:
             provided += f" AND {_FREE}"
+            names |= _OF_FREE
             values |= {":work": _stored(work), ":nothing": _stored("")}
         try:
-            self._update(tenant, {"work": work}, provided, values, {"#state": "state"})
+            self._update(tenant, {**changes, "work": work}, provided, values, names)
         except ClientError as error:
             _raise_unless_refused(error)
             raise Failed(self._in_the_way(tenant, states)) from None
@@ -154,8 +166,9 @@ class Registry:
         entry = self.fetch(tenant)
         if states and entry.state not in states:
             return f"The tenant {tenant} is {entry.state}, not {' or '.join(states)}."
+        unfinished = entry.work or entry.restoring or "it has just ended"
         return (
-            f"Another command on {tenant} is not finished: {entry.work or 'it has just ended'}. "
+            f"Another command on {tenant} is not finished: {unfinished}. "
             f"Finish it, or add --instead where nobody will: what it left is then yours to look at."
         )
 

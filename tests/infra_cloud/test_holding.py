@@ -9,7 +9,7 @@ import pytest
 
 from infra.command_line.entry import infra
 from infra.operate import releasing
-from infra.operate.registry import HELD, Registry
+from infra.operate.registry import ACTIVE, HELD, Registry
 from infra.operate.steps import carry_out
 from infra.template.functions import FUNCTIONS
 from infra.template.tiers import PREMIUM
@@ -93,6 +93,17 @@ def test_to_hold_again_is_to_hold(give, cell):
     give("hold", "acme")
     give("hold", "acme")
     assert Registry(cell.account).fetch("acme").work == HELD
+
+
+def test_a_restore_that_it_took_the_place_of_is_still_told_of(give, cell):
+    work = "restore acme 2026-11-21T08:00:00Z"
+    Registry(cell.account).begin("acme", work, ACTIVE, restoring=work)
+    assert give("status").count(f"unfinished: {work}") == 1
+
+    give("hold", "acme", "--instead")
+    assert f"held; unfinished: {work}" in give("status")
+    give("wake", "acme")
+    assert f"unfinished: {work}" in give("status")
 
 
 def test_who_is_not_held_is_not_woken(give):

@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.tables.items.holdings import Holding
-from infra.operate.registry import ACTIVE, Registry
+from infra.operate import holding, offboarding, releasing
+from infra.operate.registry import ACTIVE, HELD, Registry
 from infra.operate.restores import restoring
 from infra.operate.steps import Failed, carry_out
 from infra.template.tables import MOST_READ, MOST_WRITTEN, our_tables
@@ -218,6 +219,70 @@ def test_what_the_stack_has_taken_in_is_not_given_up(tenant):
 
 
 STEPS = 12
+
+
+def hold(cell, **further):
+    carry_out(holding.hold(cell.account, entry(cell), **further), again="")
+
+
+def wake(cell):
+    carry_out(holding.wake(cell.account, entry(cell)), again="")
+
+
+@pytest.mark.parametrize("last", [4, 6, 8, 10])
+def test_a_restore_goes_on_after_a_hold_that_took_its_place(tenant, last):
+    """The registry knows which restore the tables of the next epoch are of."""
+    for step in steps(tenant)[: last + 1]:
+        step.do()
+    hold(tenant, instead=True)
+    wake(tenant)
+
+    with pytest.raises(Failed, match="acme is not finished: restore acme 2026-11-21T08:00:00Z"):
+        releasing.bring(tenant.account, tenant.build, "acme")
+    with pytest.raises(Failed, match="not finished: restore acme 2026-11-21T08:00:00Z"):
+        restore(tenant, MOMENT + timedelta(seconds=1))
+    restore(tenant)
+
+    assert (entry(tenant).epoch, entry(tenant).work, entry(tenant).restoring) == (2, "", "")
+    assert used_tables(tenant) == "keyhaven-${TenantId}-2-"
+    assert tenant.functions.reserved == {}
+
+
+def test_a_restore_goes_on_in_place_of_the_hold_that_took_its_place(tenant):
+    for step in steps(tenant)[:7]:
+        step.do()
+    hold(tenant, instead=True)
+
+    carry_out(steps(tenant, instead=True), again="")
+
+    assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
+    assert tenant.functions.reserved == {}
+
+
+def test_who_is_held_stays_so_when_a_restore_is_given_up(tenant):
+    """So that nobody works on while another second is tried."""
+    for step in steps(tenant)[:5]:
+        step.do()
+    hold(tenant, instead=True)
+
+    carry_out(restoring.give_up(tenant.account, entry(tenant)), again="")
+
+    assert [name for name in tenant.tables() if "-acme-2-" in name] == []
+    assert (entry(tenant).work, entry(tenant).restoring) == (HELD, "")
+    assert set(tenant.functions.reserved.values()) == {0}
+    carry_out(steps(tenant, MOMENT - timedelta(seconds=1), instead=True), again="")
+    assert (entry(tenant).epoch, entry(tenant).work) == (2, "")
+
+
+def test_nobody_leaves_before_it_is_known_which_tables_they_use(tenant):
+    """Those of the epoch that the registry says are exported, and a restore may have left them."""
+    for step in steps(tenant)[:9]:
+        step.do()
+
+    with pytest.raises(Failed, match="not finished: restore acme 2026-11-21T08:00:00Z"):
+        carry_out(offboarding.leave(tenant.account, entry(tenant), "any", instead=True), again="")
+
+    assert entry(tenant).work == "restore acme 2026-11-21T08:00:00Z"
 
 
 @pytest.mark.parametrize("last", range(STEPS))

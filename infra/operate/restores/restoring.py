@@ -21,7 +21,7 @@ from infra.operate import builds, functions, leftovers, rows, smoke
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import FOUNDER
-from infra.operate.registry import ACTIVE, Entry, Registry
+from infra.operate.registry import ACTIVE, HELD, Entry, Registry
 from infra.operate.restores import copies, table_settings
 from infra.operate.restores.copies import CopySet
 from infra.operate.stack import Stack
@@ -132,21 +132,21 @@ class _Restore:
     def begin(self) -> None:
         tenant, work = self._entry.tenant, self._work
         self._require_not_mixed(self._registry.fetch(tenant))
-        entry = self._registry.begin(tenant, work, ACTIVE, instead=self._instead)
+        entry = self._registry.begin(tenant, work, ACTIVE, instead=self._instead, restoring=work)
         if entry.epoch != self._entry.epoch:
-            self._registry.end(tenant, work)
+            self._registry.end(tenant, work, restoring="")
             raise Failed("The tenant was restored just now; look at `status`.")
 
     def _require_not_mixed(self, entry: Entry) -> None:
         """Tables that are there, or are still to come, are of one moment: also with `--instead`."""
-        if entry.work == self._work:
+        if self._work in (entry.restoring, entry.work):
             return
         newer = replace(entry, epoch=entry.epoch + 1)
         if any(name.startswith(newer.table_prefix) for name in self._present()):
             raise Failed(
                 f"Tables of epoch {newer.epoch} are there already, and this is not finished: "
-                f"{entry.work or 'an earlier restore'}. Finish it, or remove them first: "
-                f"`keyhaven infra restore {entry.tenant} --give-up`."
+                f"{entry.restoring or entry.work or 'an earlier restore'}. Finish it, or remove "
+                f"them first: `keyhaven infra restore {entry.tenant} --give-up`."
             )
         copies.require_none_under_way(self._account, entry.tenant)
 
@@ -265,6 +265,7 @@ class _Restore:
             self._work,
             epoch=self._new.epoch,
             let_go=f"{until:%Y-%m-%d}",
+            restoring="",
         )
         if not is_left:
             return f"No table of epoch {self._entry.epoch} is left."
@@ -349,28 +350,37 @@ class _Past:
 
 
 def give_up(account: Account, entry: Entry) -> list[Step]:
-    """Remove what a restore that did not come to its end has made."""
-
-    def remove() -> str:
-        if entry.work and not entry.work.startswith(WORK):
-            raise Failed(f"It is no restore that is unfinished, but: {entry.work}.")
-        copies.require_none_under_way(account, entry.tenant)
-        newer = [
-            name for epoch, name in leftovers.tables(account, entry.tenant) if epoch > entry.epoch
-        ]
-        held = set(builds.stack_of(account, entry.tenant).resources("DynamoDB::Table").values())
-        if held & set(newer):
-            raise Failed("The stack has taken the new tables in: finish the restore instead.")
-        leftovers.remove_tables(account, newer)
-        return f"{len(newer)} tables."
-
+    """Remove what a restore that did not come to its end has made; who is held stays so."""
     registry = Registry(account)
+
+    def end() -> None:
+        if entry.work == HELD:
+            registry.begin(entry.tenant, HELD, ACTIVE, restoring="")
+        else:
+            registry.end(entry.tenant, entry.work, restoring="")
+
     return [
-        Step("remove the tables of the epoch that was not reached", remove),
         Step(
-            "write down that nothing is unfinished", lambda: registry.end(entry.tenant, entry.work)
+            "remove the tables of the epoch that was not reached",
+            lambda: _remove_unreached(account, entry),
         ),
+        Step("write down that nothing is unfinished", end),
     ]
+
+
+def _remove_unreached(account: Account, entry: Entry) -> str:
+    if entry.work and entry.work != HELD and not entry.work.startswith(WORK):
+        raise Failed(f"It is no restore that is unfinished, but: {entry.work}.")
+    copies.require_none_under_way(account, entry.tenant)
+    newer = [name for epoch, name in leftovers.tables(account, entry.tenant) if epoch > entry.epoch]
+    held = set(builds.stack_of(account, entry.tenant).resources("DynamoDB::Table").values())
+    if held & set(newer):
+        raise Failed(
+            "The stack has taken the new tables in: finish the restore instead "
+            f"({entry.restoring or entry.work})."
+        )
+    leftovers.remove_tables(account, newer)
+    return f"{len(newer)} tables."
 
 
 def let_go(account: Account, entry: Entry) -> list[Step]:
