@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
+
+from botocore.exceptions import ClientError
 
 from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
 
 _BATCH = 25
+
+
+@contextmanager
+def told_if_gone(entry: Entry, table: str) -> Iterator[None]:
+    """Say which table of a tenant is not there, and what can be done: AWS says neither."""
+    try:
+        yield
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceNotFoundException":
+            raise
+        raise Failed(
+            f"The table {entry.table(table)} is gone; the tenant is {entry.state}. Copies of an "
+            f"active one are in the vault: `keyhaven infra restore {entry.tenant} --from-vault`."
+        ) from None
 
 
 def read(account: Account, table: str) -> list[dict[str, Any]]:
@@ -47,7 +64,8 @@ def setting(account: Account, entry: Entry, name: str) -> dict[str, Any]:
         "Key": {"name": {"S": name}},
         "ConsistentRead": True,
     }
-    row = account.client("dynamodb").get_item(**asked).get("Item")
+    with told_if_gone(entry, "settings"):
+        row = account.client("dynamodb").get_item(**asked).get("Item")
     value: dict[str, Any] = {} if row is None else json.loads(row["value"]["S"])
     return value
 

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.tables.items.holdings import Holding
+from infra.command_line.entry import infra
 from infra.operate import holding, offboarding, releasing
 from infra.operate.registry import ACTIVE, HELD, Registry
 from infra.operate.restores import restoring
@@ -409,6 +410,19 @@ def test_tables_that_are_gone_are_in_the_vault_alone(tenant):
 
     with pytest.raises(Failed, match=r"gone, .*: keyhaven-acme-1-users\..* --from-vault"):
         restoring.require_reached(tenant.account, entry(tenant), MOMENT)
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [("settings", ("status", "acme")), ("operations", ("export-logs", "acme"))],
+)
+def test_who_asks_a_table_that_is_gone_is_told_which_and_where_copies_are(tenant, table, words):
+    client, name = tenant.client("dynamodb"), f"keyhaven-acme-1-{table}"
+    client.update_table(TableName=name, DeletionProtectionEnabled=False)
+    client.delete_table(TableName=name)
+
+    with pytest.raises(SystemExit, match=rf"^The table {name} is gone; .* acme --from-vault`"):
+        infra(words, lambda _: tenant.account)
 
 
 def test_a_moment_before_a_table_can_be_had_back_is_refused(tenant):

@@ -19,6 +19,7 @@ from chalicelib.views.logs import log_events
 from infra.operate.account import Account
 from infra.operate.builds import stack_of
 from infra.operate.registry import Entry
+from infra.operate.rows import told_if_gone
 from infra.operate.steps import Failed
 
 PART = ".part"
@@ -80,9 +81,10 @@ class Logs:
 
     def _rows(self, table: str, **asked: Any) -> Iterator[Any]:
         name = self._entry.table(table)
-        return self._account.pages(
-            "dynamodb", "scan", "Items", TableName=name, ConsistentRead=True, **asked
-        )
+        with told_if_gone(self._entry, table):
+            yield from self._account.pages(
+                "dynamodb", "scan", "Items", TableName=name, ConsistentRead=True, **asked
+            )
 
 
 def _text(day: date) -> str:
