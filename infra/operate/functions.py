@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from infra.operate import builds
 from infra.operate.account import Account
 from infra.operate.registry import Entry
+from infra.operate.stack import Stack
 from infra.operate.steps import Failed
 from infra.template.compute import ALWAYS_ONE
 from infra.template.elements import Json
@@ -32,50 +32,42 @@ def call(account: Account, tenant: str, function: str, event: Mapping[str, Any])
     return returned
 
 
-def silence(account: Account, tenant: str) -> str:
-    """Let no function of the tenant run any more, and no schedule call one.
+def silence(account: Account, stack: Stack) -> str:
+    """Let no function of a tenant's stack run any more, and no schedule call one.
 
     What is called while it may not run goes to the queue of failures, and rings until somebody
-    removes it there.
+    removes it there. Among what a stack lists is some that it has deleted or never made.
     """
-    for rule in _schedules(account, tenant):
-        account.client("events").disable_rule(Name=rule)
-    for each in FUNCTIONS:
-        _silence(account.client("lambda"), name_of(tenant, each.name))
-    return f"{len(FUNCTIONS)} functions answer no more."
-
-
-def silence_listed(account: Account, names: Iterable[str]) -> str:
-    """The same for functions a stack lists: among them are some it has deleted or never made."""
-    silenced = sum(_is_silenced(account, name) for name in names)
+    events = account.client("events")
+    for rule in _schedules(stack):
+        with suppress(events.exceptions.ResourceNotFoundException):
+            events.disable_rule(Name=rule)
+    silenced = sum(_is_silenced(account, name) for name in stack.functions().values())
     return f"{silenced} functions answer no more."
 
 
 def _is_silenced(account: Account, name: str) -> bool:
+    """Let a function run no more, nor wait: Lambda lets no more instances wait than may run."""
     client = account.client("lambda")
+    with suppress(client.exceptions.ResourceNotFoundException):
+        client.delete_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS)
     try:
-        _silence(client, name)
+        client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
     except client.exceptions.ResourceNotFoundException:
         return False
     return True
 
 
-def _silence(client: Any, name: str) -> None:
-    """Let a function run no more, nor wait: Lambda lets no more instances wait than may run."""
-    with suppress(client.exceptions.ResourceNotFoundException):
-        client.delete_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS)
-    client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
+def wake(account: Account, entry: Entry, stack: Stack, template: Json) -> str:
+    """Let the functions run again that a stack has, and those wait that do.
 
-
-def wake(account: Account, entry: Entry, template: Json) -> str:
-    """Let the functions run again, as many at once as the template says, and those wait that do.
-
-    Which do says the tier: a stack that was restored has it again with its next release alone.
+    How many run at once says the template. Which wait says the tier: a stack that was restored
+    has it again with its next release alone.
     """
-    client = account.client("lambda")
-    for each in FUNCTIONS:
-        name = name_of(entry.tenant, each.name)
-        properties = template["Resources"][each.id]["Properties"]
+    client, here = account.client("lambda"), stack.functions()
+    waiting = {each.id for each in FUNCTIONS if each.name in TIERS[entry.tier].warm}
+    for logical, name in here.items():
+        properties = template["Resources"][logical]["Properties"]
         reserved = properties.get("ReservedConcurrentExecutions")
         if isinstance(reserved, int):
             client.put_function_concurrency(
@@ -83,18 +75,18 @@ def wake(account: Account, entry: Entry, template: Json) -> str:
             )
         else:
             client.delete_function_concurrency(FunctionName=name)
-        if each.name in TIERS[entry.tier].warm:
+        if logical in waiting:
             client.put_provisioned_concurrency_config(
                 FunctionName=name, Qualifier=ALIAS, **ALWAYS_ONE
             )
-    for rule in _schedules(account, entry.tenant):
+    for rule in _schedules(stack):
         account.client("events").enable_rule(Name=rule)
-    return f"{len(FUNCTIONS)} functions answer again."
+    return f"{len(here)} functions answer again."
 
 
-def _schedules(account: Account, tenant: str) -> Iterator[str]:
+def _schedules(stack: Stack) -> Iterator[str]:
     """Their names, which CloudFormation may say with all that stands before them."""
-    for rule in builds.stack_of(account, tenant).resources("Events::Rule").values():
+    for rule in stack.resources("Events::Rule").values():
         yield rule.rpartition("/")[2]
 
 

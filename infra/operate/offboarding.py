@@ -118,8 +118,7 @@ class _Leaving:
         """The functions its stack has: a release that brings others may not have reached it."""
         if self._stack.find() is None:
             return "There is no stack."
-        here = self._stack.resources("Lambda::Function")
-        told = functions.silence_listed(self._account, here.values())
+        told = functions.silence(self._account, self._stack)
         self._account.pause(_LONGEST_REQUEST)
         return told
 

@@ -114,6 +114,9 @@ class Stack:
             and each["ResourceStatus"] not in _NOT_HELD
         }
 
+    def functions(self) -> dict[str, str]:
+        return self.resources("Lambda::Function")
+
     def changes(
         self,
         template: Json,

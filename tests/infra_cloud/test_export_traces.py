@@ -90,6 +90,15 @@ def test_spans_of_the_logs_reach_the_collector(tenant, give, collector):
     )
 
 
+def test_functions_that_the_tenant_does_not_have_yet_have_written_nothing(tenant, give, collector):
+    """A release that brings a function has not reached it: there is no log of that name."""
+    wanted = written(tenant) | written(tenant, group="/keyhaven/acme/users")
+    tenant.client("logs").delete_log_group(logGroupName="/keyhaven/acme/resources")
+
+    assert give("--to", collector.address).startswith(f"{len(wanted)} spans until")
+    assert taken(collector) == wanted
+
+
 def test_they_say_of_which_function_they_are(tenant, give, collector):
     written(tenant)
 

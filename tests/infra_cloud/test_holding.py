@@ -73,6 +73,24 @@ def test_what_always_waits_is_let_go_and_waits_again(give, cell):
     assert cell.functions.reserved == {"keyhaven-bigco-auth": PREMIUM.reserved}
 
 
+def test_who_runs_another_build_is_held_and_woken_by_what_its_stack_has(give, cell):
+    """It has no function of a group that came later, and one of a group that went."""
+    stack = cell.stacks.stacks["keyhaven-acme"]
+    for kept in (stack.physical, stack.template["Resources"]):
+        kept.pop("MailerFunction")
+        kept["SigninFunction"] = kept.pop("SmtpFunction")
+    stack.physical["SigninFunction"] = "keyhaven-acme-signin"
+    cell.functions.gone = {"keyhaven-acme-mailer", "keyhaven-acme-smtp"}
+
+    give("hold", "acme")
+    here = {f"keyhaven-acme-{each.name}" for each in FUNCTIONS} | {"keyhaven-acme-signin"}
+    assert cell.functions.reserved == dict.fromkeys(here - cell.functions.gone, 0)
+
+    give("wake", "acme")
+    assert cell.functions.reserved == {}
+    assert Registry(cell.account).fetch("acme").work == ""
+
+
 def test_no_other_command_begins_on_it(give):
     give("hold", "acme")
     assert "Another command on acme is not finished: hold" in give("rotate", "acme", "--at-once")

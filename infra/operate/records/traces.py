@@ -6,6 +6,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 
 from chalicelib.domain.operator.audit import SPANS
@@ -37,7 +38,10 @@ def batches(account: Account, entry: Entry, first: datetime, end: datetime) -> I
 def _written(
     account: Account, group: str, first: datetime, end: datetime
 ) -> Iterator[tuple[str, list[Span]]]:
-    """The spans of each line, with its stream: that of an instance of a function."""
+    """The spans of each line, with its stream: that of an instance of a function.
+
+    A function that a release has not brought to the tenant yet has no log.
+    """
     listed = account.pages(
         *("logs", "filter_log_events", "events"),
         logGroupName=group,
@@ -45,9 +49,10 @@ def _written(
         startTime=_milliseconds(first),
         endTime=_milliseconds(end) - 1,
     )
-    for each in listed:
-        if found := _spans(each["message"]):
-            yield each["logStreamName"], found
+    with suppress(account.client("logs").exceptions.ResourceNotFoundException):
+        for each in listed:
+            if found := _spans(each["message"]):
+                yield each["logStreamName"], found
 
 
 def _spans(message: str) -> list[Span]:

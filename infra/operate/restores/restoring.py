@@ -243,7 +243,7 @@ class _Restore:
 
     def silence(self) -> str:
         """While some functions use the old tables and some the new ones, nobody writes."""
-        return functions.silence(self._account, self._entry.tenant)
+        return functions.silence(self._account, self._stack)
 
     def switch(self) -> str:
         """The old tables leave the stack, and stay in the account."""
@@ -251,7 +251,7 @@ class _Restore:
         return f"Epoch {self._new.epoch}."
 
     def wake(self) -> str:
-        return functions.wake(self._account, self._entry, self._template())
+        return functions.wake(self._account, self._entry, self._stack, self._template())
 
     def smoke(self) -> str:
         return smoke.require_well(self._account, self._entry)
