@@ -18,7 +18,8 @@ from chalicelib.storage.stamps import ModifiedAttribute
 METADATA_TYPES = "metadata-types"
 METADATA_KEYS = "metadata-keys"
 METADATA_KEY_SET = "metadata-key-set"
-"""A version that is raised when a shared metadata key is made, expires or is deleted."""
+"""A version that is raised when a shared metadata key is made, expires, is deleted, or is given to
+the server."""
 SERVER_KEY = "server-key"
 """The public half of the server's OpenPGP key."""
 RESOURCE_TYPES = "resource-types"

@@ -68,7 +68,7 @@ class MetadataPrivateKey(Dependent, Typed[MetadataPrivateKeyRow]):
         return [cls.typed(row) for row in reading.query(cls, user_id or SERVER)]
 
     @classmethod
-    def keys_of(cls, user_id: str) -> list[Key]:
+    def keys_of(cls, user_id: str | None) -> list[Key]:
         """Where these are found."""
         return [cls.of(user_id, row["metadata_key_id"]["S"]) for row in cls.held_by(user_id)]
 

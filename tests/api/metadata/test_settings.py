@@ -7,18 +7,22 @@ import pytest
 from chalicelib.bodies.items.metadata import EMPTY, INVALID_SETTINGS
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
+from chalicelib.services.items.metadata import private_keys
+from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.storage import writing
 from chalicelib.storage.changes.parts import Part
 from chalicelib.tables.items.metadata_keys import SHARED_KEY, MetadataKey
-from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
+from chalicelib.tables.items.metadata_private_keys import SERVER, MetadataPrivateKey
 from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting
 from tests.support.faults.deaths import after_commit
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
 from tests.support.world.items.metadata import (
     KEYS,
     KEYS_SETTINGS,
     PERSONAL,
+    PRIVATES,
     TYPES,
     TYPES_SETTINGS,
     body_of,
@@ -163,12 +167,12 @@ def test_broken_settings_count_as_none(ada, broken):
 
 def server_copies(store):
     rows = store.rows(MetadataPrivateKey.stored_as())
-    return {row["metadata_key_id"]["S"] for row in rows if row["holder"]["S"] == "server"}
+    return {row["metadata_key_id"]["S"] for row in rows if row["holder"]["S"] == SERVER}
 
 
-def sent(key, **others):
-    copy = {"metadata_key_id": key.id, "user_id": None, "data": copy_for(key, None)}
-    return copy | others
+def sent(key, who=None, **others):
+    user_id = who.id if who else None
+    return {"metadata_key_id": key.id, "user_id": user_id, "data": copy_for(key, who)} | others
 
 
 def test_zero_knowledge_takes_the_servers_copies(ada, store):
@@ -184,9 +188,16 @@ def test_zero_knowledge_takes_the_servers_copies(ada, store):
     assert server_copies(store) == set()
 
 
-def test_zero_knowledge_takes_a_copy_that_is_yet_to_be_written(ada, store):
-    """A process that died has committed a key with copies for many."""
-    after_commit(lambda: ada.client.post(KEYS, body_of(pair(), None, *make.crowd(110))))
+@pytest.mark.parametrize("is_new", [False, True])
+def test_zero_knowledge_takes_a_copy_that_is_yet_to_be_written(ada, store, is_new):
+    """A process that died has committed copies for many, of a new key or of one there was."""
+    if is_new:
+        path, body = KEYS, body_of(pair(), None, *make.crowd(110))
+    else:
+        key, holders = shared(ada), [None, *make.crowd(110)]
+        path, body = PRIVATES, [sent(key, who) for who in holders]
+    after_commit(lambda: ada.client.post(path, body))
+    assert store.rows(Part.stored_as()) != []
     assert server_copies(store) == set()
 
     assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
@@ -196,15 +207,96 @@ def test_zero_knowledge_takes_a_copy_that_is_yet_to_be_written(ada, store):
     check_invariants(store)
 
 
-def test_zero_knowledge_takes_the_copies_of_so_many_keys_as_are_written_at_once(ada, digest):
-    pattern = MetadataKey.get(SHARED_KEY, shared(ada).id)
-    keys = [MetadataKey.from_raw(pattern.serialize()) for _ in range(50)]
-    for number, key in enumerate(keys):
-        key.id, key.fingerprint, key.expired = new_id(), f"{number:040}", clock.now()
+def test_zero_knowledge_takes_a_copy_whose_key_is_deleted(ada, store):
+    """Earlier releases left some."""
+    key = shared(ada, None)
+    shared(ada, None, number=2)
+    left = MetadataPrivateKey.get(SERVER, key.id)
+    assert expire(ada, key).status == 200
+    assert ada.client.delete(key.path).status == 200
+    left.save()
+
+    assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
+
+    assert server_copies(store) == set()
+
+
+@pytest.mark.parametrize("settings", [PERSONAL, ZERO])
+@pytest.mark.parametrize("is_new", [False, True])
+def test_zero_knowledge_takes_a_copy_that_is_given_meanwhile(ada, store, settings, is_new):
+    key = shared(ada)
+    assert ada.client.post(KEYS_SETTINGS, settings).status == 200
+    given = {"data": copy_for(key, None)}
+
+    def give():
+        if is_new:
+            shared(ada, None, number=2)
+        else:
+            ada.client.post(f"/metadata/keys/{key.id}/private.json", given)
+
+    with Meanwhile(give) as meanwhile:
+        response = ada.client.post(KEYS_SETTINGS, ZERO)
+
+    assert meanwhile.happened
+    assert response.status == 200
+    assert server_copies(store) == set()
+
+
+def test_zero_knowledge_takes_a_copy_that_came_as_it_began_and_ended_meanwhile(ada, store):
+    """The settings are then as they were read."""
+    key = shared(ada)
+    copies = {"metadata_private_keys": [sent(key)]}
+    assert ada.client.post(KEYS_SETTINGS, PERSONAL).status == 200
+
+    def begin_and_end():
+        ada.client.post(KEYS_SETTINGS, ZERO)
+        ada.client.post(KEYS_SETTINGS, PERSONAL | copies)
+        assert server_copies(store) == {key.id}
+
+    with Meanwhile(begin_and_end) as meanwhile:
+        assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
+
+    assert meanwhile.happened
+    assert server_copies(store) == set()
+
+
+def many_keys(admin, number):
+    """Expired keys beside an active one."""
+    pattern = MetadataKey.get(SHARED_KEY, shared(admin).id)
+    keys = [MetadataKey.from_raw(pattern.serialize()) for _ in range(number)]
+    for each, key in enumerate(keys):
+        key.id, key.fingerprint, key.expired = new_id(), f"{each:040}", clock.now()
     writing.put_all(keys)
+    return keys
+
+
+def test_zero_knowledge_begins_and_stays_beside_however_many_keys(ada):
+    many_keys(ada, 120)
+
+    for settings in (ZERO, ZERO | {"allow_usage_of_personal_keys": False}):
+        response = ada.client.post(KEYS_SETTINGS, settings)
+        assert (response.status, response.body) == (200, settings)
+
+
+def test_zero_knowledge_is_refused_where_the_server_has_more_copies_than_go_at_once(ada, digest):
+    copies = [Copy(key.id, None, PGP) for key in many_keys(ada, 100)]
+    writing.put_all([private_keys.new(copy, None) for copy in copies])
     before = digest()
 
     refused = ada.client.post(KEYS_SETTINGS, ZERO)
+
+    assert (refused.status, refused.body) == (400, None)
+    assert "delete those that have expired" in refused.message
+    assert digest() == before
+
+
+def test_the_end_of_zero_knowledge_is_refused_with_more_copies_than_come_at_once(ada, digest):
+    keys, data = many_keys(ada, 50), copy_for(pair(), None)
+    assert ada.client.post(KEYS_SETTINGS, ZERO).status == 200
+    copies = [{"metadata_key_id": key.id, "user_id": None, "data": data} for key in keys]
+    before = digest()
+
+    refused = ada.client.post(KEYS_SETTINGS, PERSONAL | {"metadata_private_keys": copies})
 
     assert (refused.status, refused.body) == (400, None)
     assert "delete those that have expired" in refused.message
@@ -232,7 +324,7 @@ def test_a_copy_that_the_server_has_is_passed_over(ada, store):
 
     assert ada.client.post(KEYS_SETTINGS, body).status == 200
     [row] = (
-        row for row in store.rows(MetadataPrivateKey.stored_as()) if row["holder"]["S"] == "server"
+        row for row in store.rows(MetadataPrivateKey.stored_as()) if row["holder"]["S"] == SERVER
     )
     assert row["data"]["S"] == copy
 

@@ -1,7 +1,8 @@
 """The set of a tenant's shared metadata keys, and its version.
 
-How many keys are active, and whether there are any, cannot be said from one row. So whoever
-makes a key, lets it expire or deletes it raises the version of the set.
+How many keys are active, whether there are any, and of which the server has no copy, cannot be
+said from one row. So whoever makes a key, lets it expire, deletes it or gives the server a copy
+raises the version of the set.
 """
 
 from __future__ import annotations
@@ -28,3 +29,8 @@ def unchanged(before: Setting | None) -> Check:
 def raise_version(tx: Transaction, before: Setting | None) -> None:
     """Hold that the set is as it was read, and change it."""
     tx.update(KEY, Setting.version.add(1), provided=unchanged(before).condition)
+
+
+def raise_for_server(tx: Transaction) -> None:
+    """Change the set, whatever its version: the server is given a copy."""
+    tx.update(KEY, Setting.version.add(1), provided=None)

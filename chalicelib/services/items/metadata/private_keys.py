@@ -26,7 +26,7 @@ from chalicelib.domain.armor import BadArmor, read_message
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound, Refusal, TooLarge
 from chalicelib.domain.ids import MetadataKeyId, MetadataPrivateKeyId, new_id
 from chalicelib.domain.light import dataclass
-from chalicelib.services.items.metadata import recipients
+from chalicelib.services.items.metadata import key_set, recipients
 from chalicelib.services.items.metadata.item_metadata import is_for
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key
@@ -261,6 +261,8 @@ def _give(
         tx.require(User.is_administrator(actor.id, clock.now()))
         for key in others:
             tx.then_update(key, MetadataKey.version.add(1))
+        if any(copy.user_id is None for copy in copies):
+            key_set.raise_for_server(tx)
         for place, key_id in enumerate(keys):
             tx.create(_log(actor, key_id, "created", is_first=place == 0))
         return write(tx, actor, copies, known)

@@ -21,6 +21,7 @@ from chalicelib.domain.errors import FieldErrors, Invalid, InvalidAsAWhole, NotF
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.items.metadata import (
     beginnings,
+    key_set,
     metadata_keys,
     metadata_settings,
     private_keys,
@@ -33,7 +34,13 @@ from chalicelib.tables.items.metadata_keys import MetadataKey
 from chalicelib.tables.items.metadata_private_keys import MetadataPrivateKey
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import METADATA_KEYS, METADATA_TYPES, Setting, as_read
+from chalicelib.tables.settings import (
+    METADATA_KEY_SET,
+    METADATA_KEYS,
+    METADATA_TYPES,
+    Setting,
+    as_read,
+)
 from chalicelib.tables.users.users import User
 
 _NO_KEY = "An active metadata key is required to allow the v5 format: create one first."
@@ -62,7 +69,8 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
     read, which the write requires.
     """
     require_something(draft)
-    settings, stored = draft.read(INVALID_SETTINGS), reading.read(metadata_settings.KEYS)
+    settings = draft.read(INVALID_SETTINGS)
+    stored = reading.read((*metadata_settings.KEYS, key_set.KEY))
     was_zero = metadata_settings.of(stored).keys.zero_knowledge_key_share
     ends = was_zero and not settings.zero_knowledge_key_share
     copies, keys = _server_copies(draft) if ends else ([], {})
@@ -72,22 +80,26 @@ def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
             tx.require(key.is_unchanged())
         for copy in copies:
             tx.create(private_keys.new(copy, actor))
+        if copies:
+            key_set.raise_for_server(tx)
         if settings.zero_knowledge_key_share:
-            _take_server_copies(tx)
+            _take_server_copies(tx, stored.find(Setting, METADATA_KEY_SET))
         if len(tx) > MAX_ROWS:
             raise InvalidAsAWhole(_TOO_MANY_KEYS)
     return settings
 
 
-def _take_server_copies(tx: Transaction) -> None:
-    """Remove the server's copies of all keys, also those that a large change is yet to write.
+def _take_server_copies(tx: Transaction, before: Setting | None) -> None:
+    """Remove the server's copies of all keys, while it is given no other.
 
-    Such a change holds the key until they are written, and is carried out first.
+    The keys are read first: a large change that is yet to write copies is met by the keys that
+    it holds. What it is yet to write counts as a copy, and is not there: so the change is carried
+    out before.
     """
-    for key in MetadataKey.every():
-        if not key.is_deleted:
-            tx.require(key.is_unchanged())
-            tx.delete(MetadataPrivateKey.of(None, key.id))
+    tx.require(key_set.unchanged(before))
+    MetadataKey.every_row()
+    for copy in MetadataPrivateKey.keys_of(None):
+        tx.delete(copy, provided=MetadataPrivateKey.present())
 
 
 def _save(tx: Transaction, actor: Actor, name: str, value: dict[str, Any], stored: Rows) -> None:
