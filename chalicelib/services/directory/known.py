@@ -268,7 +268,8 @@ def _read_subjects(known: Known, addresses: Iterable[str], names: Iterable[str])
     found = [row for each in claimed if (row := rows.find(Claim, *each)) is not None]
     named = dict.fromkeys(map(_claimed, found))
     more = reading.read(key for key in named if rows.raw(key) is None)
-    # Of several who had a name, a claim says who had it last: they are known last.
+    # Several deleted users, or groups, may have had one name. `_put` lets a later one replace an
+    # earlier one, so the one that the name's claim tells of, who had it last, is put at the end.
     for key in (*(key for key in keys if key not in named), *named):
         _put(known, rows if rows.raw(key) is not None else more, key)
 
