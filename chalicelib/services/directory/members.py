@@ -7,7 +7,7 @@ left alone, and so are those that people have ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -17,7 +17,7 @@ from chalicelib.domain.directory.directory import EntryId, Team
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.light import dataclass
-from chalicelib.services.directory.known import Known, Roster
+from chalicelib.services.directory.known import Known
 from chalicelib.services.directory.reports import (
     Action,
     Form,
@@ -42,7 +42,7 @@ AT_ONCE = 25
 
 def changes(known: Known, team: Team, group: Group) -> list[Step]:
     """Who joins, who leaves, and whose membership is a run's from now on."""
-    joining = Joining(known, team, group.name, group)
+    joining = Joining(known, team, group.name, known.rosters.get(group.id, {}), group)
     return [
         *joining.steps(),
         *joining.others,
@@ -58,6 +58,8 @@ class Joining:
     known: Known
     team: Team
     name: str
+    present: Collection[str]
+    """Users who are members; of a new group, whoever manages it."""
     group: Group | None = None
     additions: list[Addition] = field(default_factory=list)
     others: list[Step] = field(default_factory=list)
@@ -72,14 +74,6 @@ class Joining:
         if self.group is not None:
             self.others += self._asking(self.group, asked)
 
-    @property
-    def _roster(self) -> Roster:
-        """The members there are; of a new group, whoever manages it."""
-        if self.group is not None:
-            return self.known.rosters.get(self.group.id, {})
-        manager = self.known.manager
-        return {manager.id: Belonging("", is_admin=True, created=manager.created)}
-
     def _candidate(self, name: str) -> User | None:
         """A user who is to join; a run says nothing of who is not linked."""
         if folded(name) not in self.known.entries:
@@ -87,7 +81,7 @@ class Joining:
             self.others.append(telling(_membership(Action.CREATE, Status.IGNORE, message)))
             return None
         user = self.known.member_of(name)
-        return None if user is None or user.id in self._roster else user
+        return None if user is None or user.id in self.present else user
 
     def _add(self, user: User, asked: list[User]) -> None:
         cause = self._cause(user)
@@ -124,7 +118,7 @@ class Joining:
             return "account not activated yet"
         if len(user.groups) >= MOST_GROUPS:
             return f"validation, they are in {MOST_GROUPS} groups already"
-        if len(self._roster) + len(self.additions) >= MOST_MEMBERS:
+        if len(self.present) + len(self.additions) >= MOST_MEMBERS:
             return f"validation, a group has at most {MOST_MEMBERS} members"
         return None
 

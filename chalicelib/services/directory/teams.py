@@ -111,7 +111,7 @@ def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> 
         return [telling(refused(f"{INVALID} (name)"))]
     user = known.manager
     manager = Addition(UserId(user.id), is_admin=True)
-    joining = members.Joining(known, team, name)
+    joining = members.Joining(known, team, name, [user.id])
     first, *more = [*in_chunks(joining.additions, members.AT_ONCE - 1)] or [[]]
     made = Step(
         MakeGroup(name, [manager, *first]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import chain, repeat
 
 import pytest
 
@@ -261,6 +262,21 @@ def test_a_person_is_linked_once():
 # Memberships: GroupUser Case2-15
 
 CREW_MEMBER = person("dave")
+
+
+def test_whose_access_ends_while_a_group_is_decided_joins_it_once():
+    dave, now = _user("dave"), clock.now()
+    dave.disabled = now + timedelta(seconds=1)
+    known = Known(SETTINGS, [dave, _user("manager")])
+    known.put_user(dave)
+    known.put_link(DirectoryLink.of(Model.USERS, CREW_MEMBER, dave.id))
+    known.entries[folded(CREW_MEMBER.name)] = CREW_MEMBER.id
+    moments = chain([now], repeat(dave.disabled))
+    clock.set_source(lambda: next(moments))
+    made, *_ = teams.arrival(known, team("crew", CREW_MEMBER))
+
+    assert isinstance(made.act, MakeGroup)
+    assert [(each.user_id, each.is_admin) for each in made.act.additions] == [(dave.id, True)]
 
 
 def crew(
