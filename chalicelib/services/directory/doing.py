@@ -216,13 +216,11 @@ def _write_link(tx: Transaction, linking: Linking, subject: str) -> None:
         tx.create(DirectoryLink.linked(subject, entry.id))
 
 
-def _related(step: Step) -> list[Addition]:
-    """Memberships that are a run's by this step. Whoever manages a new group is there by hand."""
+def _related(step: Step) -> Sequence[Addition]:
+    """Memberships that are a run's by this step."""
     if isinstance(step.act, Members):
         return [*step.act.additions, *step.act.adopted]
-    if isinstance(step.act, MakeGroup):
-        return [each for each in step.act.additions if not each.is_admin]
-    return []
+    return step.act.related if isinstance(step.act, MakeGroup) else []
 
 
 def _rehearsed(actor: Actor, known: Known, step: Step) -> Row | None:

@@ -149,15 +149,16 @@ class Joining:
             )
 
 
-def managing(known: Known, team: Team, name: str, manager: Addition) -> list[Step]:
-    """Whoever manages a new group and belongs to it in the directory does so by the run."""
+def managing(known: Known, team: Team, name: str, manager: Addition) -> Iterator[Telling]:
+    """Tells that whoever manages a new group is its member by the run.
+
+    So are they where the directory has them in the group.
+    """
     people = (user for each in team.people if (user := known.member_of(each)))
     user = next((user for user in people if user.id == manager.user_id), None)
-    if user is None:
-        return []
-    message = f"Existing membership of {user.username} in {name} adopted."
-    tells = _adopted(known, team, user, manager, message)
-    return [Step(Members(team, adopted=[manager]), None, (tells,))]
+    if user is not None:
+        message = f"Existing membership of {user.username} in {name} adopted."
+        yield _adopted(known, team, user, manager, message)
 
 
 def ending(known: Known, team: Team, group: Group) -> list[tuple[User, DirectoryLink]]:

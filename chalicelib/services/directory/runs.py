@@ -142,11 +142,7 @@ def _take(turn: _Turn, do: Do, told: list[Report]) -> None:
         tries += 1
         if tries > 1:
             turn.read_again()
-        said: list[Report] = []
-        for step in turn.decide():
-            reports = _told(step, do, is_first=tries == 1)
-            (said if step.act is None and step.linking is None else told).extend(reports)
-        return said
+        return _attempt(turn.decide(), do, told, is_first=tries == 1)
 
     try:
         said = deciding.decided(attempt)
@@ -157,20 +153,41 @@ def _take(turn: _Turn, do: Do, told: list[Report]) -> None:
     told += said
 
 
-def _told(step: Step, do: Do, *, is_first: bool) -> list[Report]:
-    """Take a step, and tell of it. What is refused at first may have changed: it is read again."""
+def _attempt(steps: Iterable[Step], do: Do, told: list[Report], *, is_first: bool) -> list[Report]:
+    """Take steps, and tell what each has done; returns what else there is to tell.
+
+    Where the link of an entry is not written, nothing is done that would rest on it.
+    """
+    said: list[Report] = []
+    for step in steps:
+        row, cause = _tried(step, do, is_first=is_first)
+        if cause is None:
+            does_nothing = step.act is None and step.linking is None
+            (said if does_nothing else told).extend(tell(row) for tell in step.tells)
+            continue
+        if step.refused is not None:
+            said.append(step.refused(cause))
+        if step.linking is not None:
+            break
+    return said
+
+
+def _tried(step: Step, do: Do, *, is_first: bool) -> tuple[Row | None, str | None]:
+    """Take a step; returns the row that comes out, or why it is not done.
+
+    What is refused at first may have changed: it is read again.
+    """
     try:
-        row = do(step)
+        return do(step), None
     except (Stale, OfAnotherForm, Ended, Unavailable):
         raise
     except Refusal as error:
         if is_first:
             raise Stale from None
-        return [] if step.refused is None else [step.refused(error.message)]
+        return None, error.message
     except Exception as error:  # noqa: BLE001 - whatever it is, the others have their turn
         audit.accident(error, action="DirectorySync")
-        return [] if step.refused is None else [step.refused(_FAULT)]
-    return [tell(row) for tell in step.tells]
+        return None, _FAULT
 
 
 def _failed(turn: _Turn) -> Report:

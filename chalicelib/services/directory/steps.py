@@ -37,6 +37,8 @@ class DeleteUser:
 class MakeGroup:
     name: str
     additions: Sequence[Addition]
+    related: Sequence[Addition] = ()
+    """Those of them whose memberships are a run's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,14 +113,14 @@ def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> 
     manager = Addition(UserId(user.id), is_admin=True)
     joining = members.Joining(known, team, name, [user.id])
     first, *more = [*in_chunks(joining.additions, members.AT_ONCE - 1)] or [[]]
+    managing = [*members.managing(known, team, name, manager)]
     made = Step(
-        MakeGroup(name, [manager, *first]),
+        MakeGroup(name, [manager, *first], [manager, *first] if managing else first),
         Linking(Model.GROUPS, link, team),
-        (_made(known, user, f"{who} {verb}."), *joining.tell(first)),
+        (_made(known, user, f"{who} {verb}."), *managing, *joining.tell(first)),
         refused,
     )
-    joined = [joining.step(chunk) for chunk in more]
-    return [made, *joined, *members.managing(known, team, name, manager), *joining.others]
+    return [made, *(joining.step(chunk) for chunk in more), *joining.others]
 
 
 def _return(known: Known, team: Team, link: DirectoryLink | None, group: Group) -> list[Step]:

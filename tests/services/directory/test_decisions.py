@@ -273,7 +273,7 @@ def test_whose_access_ends_while_a_group_is_decided_joins_it_once():
     known.entries[folded(CREW_MEMBER.name)] = CREW_MEMBER.id
     moments = chain([now], repeat(dave.disabled))
     clock.set_source(lambda: next(moments))
-    made, *_ = teams.arrival(known, team("crew", CREW_MEMBER))
+    [made] = teams.arrival(known, team("crew", CREW_MEMBER))
 
     assert isinstance(made.act, MakeGroup)
     assert [(each.user_id, each.is_admin) for each in made.act.additions] == [(dave.id, True)]

@@ -7,6 +7,7 @@ import pytest
 from chalicelib.domain import deadline
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.runs import A_TURN
+from chalicelib.services.groups.group_members import MOST_GROUPS
 from tests.support.world import groups, make, people
 from tests.support.world.directories import (
     LATER,
@@ -21,6 +22,9 @@ from tests.support.world.directories import (
 )
 
 DAVE, EDITH = person("dave"), person("edith")
+BETTY = [person("betty")]
+CROWD = [person(f"user{number}", "One", "Of Many") for number in range(30)]
+"""More than join a group together."""
 
 
 def test_people_are_invited_and_linked_and_a_second_run_has_nothing_to_do(ada, store, digest):
@@ -96,6 +100,24 @@ def test_whoever_manages_a_new_group_and_is_in_it_in_the_directory_is_so_by_the_
     assert told(first.groups) == [("create", "success"), ("create", "sync")]
     assert [r.message for r in simulated.reports] == [r.message for r in first.reports]
     assert second.reports == []
+
+
+@pytest.mark.parametrize("is_made_again", [False, True])
+@pytest.mark.parametrize("members", [BETTY, CROWD], ids=["its manager", "more than at once"])
+def test_of_a_group_that_is_refused_nothing_else_is_done(
+    ada, betty, caplog, members, is_made_again
+):
+    make.crowd(len(CROWD))
+    settings = {"default_group_admin_user": betty.id}
+    run(ada, *members, *[team("crew", *members)] * is_made_again, **settings)
+    if is_made_again:
+        assert ada.client.delete(groups.path(group_named("crew").id)).status == 200
+    make.groups_of(betty, MOST_GROUPS)
+    outcome = run(ada, *members, team("crew", *members, created=LATER), **settings)
+
+    assert told(outcome.reports) == [("create", "error")]
+    assert [r for r in caplog.records if "accident" in r.message] == []
+    assert group_named("crew") is None
 
 
 def test_members_of_the_directory_s_group_join_and_leave(ada, betty, carol):
