@@ -56,7 +56,8 @@ def synchronize(actor: Actor, body: Draft[RunBody]) -> Reply:
 
 
 def _told(outcome: Outcome, finished: str) -> Reply:
-    return Reply(outcome, message=_UNFINISHED[outcome.ending] if outcome.left else finished)
+    message = finished if outcome.ending is None else _UNFINISHED[outcome.ending]
+    return Reply(outcome, message=message)
 
 
 @endpoints.get(

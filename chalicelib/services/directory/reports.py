@@ -98,8 +98,8 @@ class Outcome:
     groups: Sequence[Report] = ()
     left: int = 0
     """Entries of the directory that the run did not come to before it ended."""
-    ending: Ending = Ending.TIME
-    """Why it ended before it was over, where it did."""
+    ending: Ending | None = None
+    """Why it ended before it was over; nothing where it was."""
 
     @property
     def reports(self) -> list[Report]:

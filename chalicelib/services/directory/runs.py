@@ -73,7 +73,7 @@ def _taken(turns: Iterable[_Turn], do: Do) -> Outcome:
             ending = end.ending
             break
         del waiting[0]
-    return Outcome(users, groups, left=len(waiting), ending=ending)
+    return Outcome(users, groups, left=len(waiting), ending=ending if waiting else None)
 
 
 def _turns(found: Known, directory: Directory) -> Iterator[_Turn]:

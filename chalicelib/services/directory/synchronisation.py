@@ -112,11 +112,11 @@ def carry_out(
     except Invalid as error:
         raise _told(NOT_FINISHED, error) from None
     outcome = runs.carry_out(actor, found, still, directory)
-    if not outcome.left:
+    if outcome.ending is None:
         with suppress(SettingsChanged):
             stale_notes.remove(actor, found, still, directory, listed)
     _log(actor, outcome)
-    return outcome if not outcome.left else _unfinished(outcome)
+    return outcome if outcome.ending is None else _unfinished(outcome, outcome.ending)
 
 
 def _require_settings(otherwise: str) -> Standing:
@@ -171,9 +171,9 @@ def _with_guard(outcome: Outcome, removals: Removals) -> Outcome:
     return replace(outcome, users=[report, *outcome.users])
 
 
-def _unfinished(outcome: Outcome) -> Outcome:
+def _unfinished(outcome: Outcome, ending: Ending) -> Outcome:
     message = (
-        f"{_CAUSES[outcome.ending]}: {outcome.left} entries of the directory are left. "
+        f"{_CAUSES[ending]}: {outcome.left} entries of the directory are left. "
         "What is done stays; run it again to go on."
     )
     report = Report(Model.USERS, Action.UPDATE, Status.ERROR, message)

@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib.domain import deadline
 from chalicelib.domain.operator.notices import Event
+from chalicelib.services.directory.reports import Ending
 from chalicelib.services.directory.runs import A_TURN
 from chalicelib.services.groups.group_members import MOST_GROUPS
 from tests.support.world import groups, make, people
@@ -303,6 +304,7 @@ def test_a_run_ends_with_its_time_and_the_next_one_goes_on(ada, store):
     rest = run(ada, *entries)
 
     assert outcome.left == 6 - done > 0
+    assert (outcome.ending, rest.ending) == (Ending.TIME, None)
     assert "left" in outcome.users[0].message
     assert len(rest.users) == outcome.left
 
