@@ -93,7 +93,7 @@ def second_factor(csrf_token: str, refused: str = "") -> Document:
     return _page("second-factor", "Your second factor", place=_KEPT, **values)
 
 
-def form(path: str, csrf_token: str, told: str, fields: str) -> str:
+def settings_form(path: str, csrf_token: str, told: str, fields: str) -> str:
     """A form of settings, which is sent to this path; HTML, as its fields are.
 
     `told` is what became of it the last time.

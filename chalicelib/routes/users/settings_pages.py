@@ -44,12 +44,12 @@ class _Page:
     title: str
     denied: str
 
-    def shows(self, action: str) -> Callable[[Handler], Handler]:
+    def get(self, action: str) -> Callable[[Handler], Handler]:
         """Declare what shows the form, as it is saved."""
         saved = Options(flags=frozenset({"saved"}))
         return self._declare("GET", "HEAD", action=action, query=saved, refused=self._not_shown)
 
-    def saves(self, action: str, body: type[Any]) -> Callable[[Handler], Handler]:
+    def post(self, action: str, body: type[Any]) -> Callable[[Handler], Handler]:
         """Declare what the form is sent to."""
         return self._declare(
             "POST", action=action, body=body, needs_object=True, refused=self._refused
@@ -59,7 +59,7 @@ class _Page:
         """The page with these fields in its form, as HTML."""
         token, brought = access.form_token(cookies)
         told = "Saved." if "saved" in query.flags else ""
-        form = pages.form(self.path, token, told, fields)
+        form = pages.settings_form(self.path, token, told, fields)
         return page(pages.settings_page(self.name, self.title, form), cookies=brought)
 
     def saved(self) -> Reply:
@@ -97,42 +97,42 @@ _MAILS = _Page(
 )
 
 
-@_SECOND_FACTORS.shows("MfaOrgSettingsGet.get")
+@_SECOND_FACTORS.get("MfaOrgSettingsGet.get")
 def show_second_factors(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators let people set up an authenticator app."""
     switch = mfa_views.switch(mfa_settings.providers())
     return _SECOND_FACTORS.filled(query, cookies, switch)
 
 
-@_SECOND_FACTORS.saves("MfaOrgSettingsPost.post", MfaSettingsBody)
+@_SECOND_FACTORS.post("MfaOrgSettingsPost.post", MfaSettingsBody)
 def save_second_factors(actor: Actor, body: Draft[MfaSettingsBody]) -> Reply:
     """Save what the form says, and show it again."""
     mfa_edits.save(actor, body)
     return _SECOND_FACTORS.saved()
 
 
-@_LANGUAGE.shows("OrganizationLocalesGet.get")
+@_LANGUAGE.get("OrganizationLocalesGet.get")
 def show_language(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators choose the language of who has chosen none."""
     choice = policy_views.choice_of_locale(policies.read(LANGUAGE))
     return _LANGUAGE.filled(query, cookies, choice)
 
 
-@_LANGUAGE.saves("OrganizationLocalesSelect.select", OrganisationLocale)
+@_LANGUAGE.post("OrganizationLocalesSelect.select", OrganisationLocale)
 def save_language(actor: Actor, body: Draft[Any]) -> Reply:
     """Save what the form says, and show it again."""
     policies.save(actor, LANGUAGE, body)
     return _LANGUAGE.saved()
 
 
-@_MAILS.shows("NotificationOrgSettingsGet.get")
+@_MAILS.get("NotificationOrgSettingsGet.get")
 def show_mails(query: Query, cookies: Mapping[str, str]) -> Reply:
     """The form by which administrators say which mails are sent."""
     switches = mail_views.switches(notification_settings.find())
     return _MAILS.filled(query, cookies, switches)
 
 
-@_MAILS.saves("NotificationOrgSettingsPost.post", NotificationSettingsBody)
+@_MAILS.post("NotificationOrgSettingsPost.post", NotificationSettingsBody)
 def save_mails(actor: Actor, body: Draft[Any]) -> Reply:
     """Save what the form says, and show it again."""
     notification_settings.save(actor, body)

@@ -187,38 +187,38 @@ def _differing(user: User, change: UserChange) -> UserChange:
 
 
 def _write(
-    actor: Actor, edit: _Edit, known: Known, besides: Besides, settings: Rows | None
+    actor: Actor, edited: _Edit, known: Known, besides: Besides, settings: Rows | None
 ) -> None:
-    user, suspension = edit.after, edit.suspension(settings)
-    actions = User.set_to({**edit.changes, "modified": edit.now})
-    if edit.ends_sessions:
+    user, suspension = edited.after, edited.suspension(settings)
+    actions = User.set_to({**edited.changes, "modified": edited.now})
+    if edited.ends_sessions:
         actions += User.ends_sessions()
     with Transaction() if suspension is None else suspension.begin() as tx:
         tx.makes(user.id)
-        tx.require(administrators.still_acts(actor, edit.now))
-        tx.update(user, *actions, provided=edit.before.as_read(*edit.changes, *_DECISIVE))
-        scim_names.exchange(tx, user.id, edit.before.scim_name, user.scim_name)
-        if "role_id" in edit.changes:
+        tx.require(administrators.still_acts(actor, edited.now))
+        tx.update(user, *actions, provided=edited.before.as_read(*edited.changes, *_DECISIVE))
+        scim_names.exchange(tx, user.id, edited.before.scim_name, user.scim_name)
+        if "role_id" in edited.changes:
             known.give(tx, user.role_id)
-        if administrators.stays(edit.before) and not administrators.stays(user):
-            administrators.require_another(tx, user, _last_administrator(edit.changes))
+        if administrators.stays(edited.before) and not administrators.stays(user):
+            administrators.require_another(tx, user, _last_administrator(edited.changes))
         log = ("Users.updated", actor.id, actor.caller)
-        tx.create(ActionLog.of(user.id, *log, changes=edit.told))
-        _tell(tx, actor, edit)
+        tx.create(ActionLog.of(user.id, *log, changes=edited.told))
+        _tell(tx, actor, edited)
         if suspension is not None:
             suspension.write(tx, actor.id)
-        if edit.lets_in:
+        if edited.lets_in:
             _let_in(tx, user)
         besides(tx, user.id)
 
 
-def _tell(tx: Transaction, actor: Actor, edit: _Edit) -> None:
+def _tell(tx: Transaction, actor: Actor, edited: _Edit) -> None:
     """Tell of another role, and of the end of the user's access that was set."""
-    had_powers = edit.before.is_admin
-    if "role_id" in edit.changes:
-        user_notices.tell_of_role(tx, actor, edit.after, had_powers=had_powers)
-    if edit.sets_end:
-        user_notices.tell_of_suspension(tx, actor, edit.after, had_powers=had_powers)
+    had_powers = edited.before.is_admin
+    if "role_id" in edited.changes:
+        user_notices.tell_of_role(tx, actor, edited.after, had_powers=had_powers)
+    if edited.sets_end:
+        user_notices.tell_of_suspension(tx, actor, edited.after, had_powers=had_powers)
 
 
 def _let_in(tx: Transaction, user: User) -> None:
