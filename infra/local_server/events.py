@@ -66,7 +66,7 @@ def http_of(answer: Answer) -> tuple[int, RawHeaders, bytes]:
     """An answer's status, headers and body.
 
     A header named in `multiValueHeaders` leaves once for each of its values, whatever
-    `headers` says of it. Names keep their letters.
+    `headers` says of it. Names keep their letters; `content-length` is counted here.
     """
     body = answer.get("body") or b""
     content = body if isinstance(body, bytes) else body.encode()

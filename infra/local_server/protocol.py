@@ -12,15 +12,20 @@ LONGEST_TARGET = 65_535
 """Bytes of a target that httptools can take apart."""
 _IS_CUT = "keyhaven.target_is_cut"
 _HANG_UP = (b"connection", b"close")
+_ENDS = frozenset({b"content-length", b"transfer-encoding", b"connection"})
 
 
 class _AsWritten(bytes):
-    """A header's name that uvicorn sends in the letters it has, where it would make them small."""
+    """A header's name that uvicorn sends in the letters it has, where it would make them small.
+
+    Those that say where an answer ends are small all the same, as uvicorn knows them so alone.
+    """
 
     __slots__ = ()
 
     def lower(self) -> bytes:
-        return self
+        small = super().lower()
+        return small if small in _ENDS else self
 
 
 class Protocol(HttpToolsProtocol):

@@ -60,6 +60,8 @@ class Recorded:
     def __call__(self, event, context):
         if event["path"] == "/broken":
             raise RuntimeError("broken")
+        if event["path"] == "/last.json":
+            return {"statusCode": 200, "headers": {"Connection": "close"}, "body": "ok"}
         if event["resource"] == "/cookies.json" or event["resource"].endswith(
             ("png", "thing.json")
         ):
@@ -355,6 +357,13 @@ def test_names_of_headers_leave_as_they_are_written(port):
 
     for line in (b"X-One: 1", b"Set-Cookie: a=1; Path=/", b"Set-Cookie: b=2"):
         assert b"\r\n" + line + b"\r\n" in answer
+
+
+def test_a_connection_ends_with_the_answer_that_says_so(port):
+    answer = raw(port, b"GET /last.json HTTP/1.1\r\nHost: x\r\n\r\n")
+
+    assert answer.count(b"\r\nconnection: close\r\n") == 1
+    assert answer.endswith(b"\r\n\r\nok")
 
 
 def test_pictures_leave_as_bytes(ask):
