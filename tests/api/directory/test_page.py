@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
+from urllib.parse import unquote, urlencode
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.support.company import settings as form
 from tests.support.company.company import Company
 from tests.support.environment import BASE_URL
 from tests.support.wire import handshake
-from tests.support.wire.browser import BROWSER, sent, shown
+from tests.support.wire.browser import BROWSER, FORM, sent, shown
 from tests.support.wire.client import Client, Response
 from tests.support.world import make, people
 from tests.support.world.directories import group_named, user_named
@@ -251,9 +252,12 @@ def test_a_form_that_makes_no_sense_is_refused(browser: Client, digest, do: str)
     odd = ("domains", "domains[0]", "domains[main]", "default_user[a]")
 
     for members in ({"do": do}, *({"do": "save", each: "x"} for each in odd)):
-        refused = sent(browser, PAGE, {"_csrfToken": token, **members})
-        assert refused.status == 400
-        assert 'role="alert"' in text_of(refused)
+        fields = {"_csrfToken": token, **members}
+        raw = unquote(urlencode(fields)).encode()  # with brackets as they are
+        bare = browser.request("POST", PAGE, raw=raw, headers=FORM)
+        for refused in (sent(browser, PAGE, fields), bare):
+            assert refused.status == 400
+            assert 'role="alert"' in text_of(refused)
     assert digest() == before
 
 
