@@ -40,11 +40,10 @@ _UPRIGHT = {
 """How to turn a picture of an orientation; one of any other stands upright."""
 _WHITE = (255, 255, 255)
 _GREY_OF_16_BITS = "I;16"
-_UNREADABLE = (
-    *(OSError, SyntaxError, ValueError, EOFError, LookupError, struct.error, zlib.error),
-    TypeError,  # a text of a PNG has the name of something that Pillow reads as bytes
-)
+_UNREADABLE = (OSError, SyntaxError, ValueError, EOFError, LookupError, struct.error, zlib.error)
 """What Pillow raises over files that are broken or no pictures."""
+_NO_TEXTS = ("exif", "transparency", "xmp")
+"""What Pillow reads of a file and keeps beside the texts of a PNG, which may have these names."""
 
 
 class NoPicture(Exception):  # noqa: N818  it says what is so
@@ -82,9 +81,18 @@ def _require_moderate(width: int, height: int) -> None:
 
 def _drawn(image: Image.Image) -> Image.Image:
     image.draft(None, (ENOUGH, ENOUGH))  # has a JPEG read at a fraction of its size
+    _drop_texts(image)
     square = _on_white(_thinned(image))
     turn = _UPRIGHT.get(image.getexif().get(_ORIENTATION, 1))
     return square if turn is None else square.transpose(turn)
+
+
+def _drop_texts(image: Image.Image) -> None:
+    """Forget texts that Pillow would take for something else; some come after the pixels."""
+    image.load()
+    for name in _NO_TEXTS:
+        if isinstance(image.info.get(name), str):
+            del image.info[name]
 
 
 def _thinned(image: Image.Image) -> Image.Image:

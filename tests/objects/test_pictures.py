@@ -293,13 +293,16 @@ def test_pictures_of_other_kinds_are_none(kind):
         squares(written(plain(), kind), SIDES)
 
 
+@pytest.mark.parametrize("is_last", [False, True])
+@pytest.mark.parametrize("mode", ["1", "L", "P", "RGB", "RGBA"])
 @pytest.mark.parametrize("name", ["xmp", "exif", "transparency"])
-def test_a_text_where_pillow_looks_for_something_else_is_no_picture(name):
+def test_a_text_where_pillow_looks_for_something_else_changes_nothing(name, mode, is_last):
     """AV01: PNG has texts of any name, and Pillow keeps them beside what it reads itself"""
     notes = PngImagePlugin.PngInfo()
-    notes.add_itxt(name, "hello")
-    with pytest.raises(NoPicture, match="could not be read"):
-        squares(written(plain(), pnginfo=notes), SIDES)
+    notes.add(b"iTXt", name.encode() + b"\0\0\0\0\0hello", is_last)
+    image = noisy(mode)
+
+    assert squares(written(image, pnginfo=notes), SIDES) == squares(written(image), SIDES)
 
 
 @pytest.mark.filterwarnings("ignore")  # Pillow warns of what is odd and goes on
