@@ -245,14 +245,18 @@ def test_it_changes_no_bucket(role, tenants, cell):
 
 
 def test_it_calls_and_changes_no_function(role, tenants):
-    """That releases move aliases is not shown: the local cloud takes it for another action."""
+    """Releases have the tenant's own prober ask what is new.
+
+    That they move aliases is not shown: the local cloud takes it for another action.
+    """
     functions = role.caller.client("lambda")
     for tenant, is_own in tenants:
+        releases = is_own and role.name == RELEASES
         for name in tenant.stack.of_kind("Lambda::Function").values():
             alias = {"FunctionName": name, "Name": ALIAS, "FunctionVersion": "1"}
-            moves = is_own and role.name == RELEASES
-            assert moves or is_refused(functions.update_alias, **alias)
-            assert is_refused(functions.invoke, FunctionName=name)
+            asks = releases and name.endswith("-prober")
+            assert releases or is_refused(functions.update_alias, **alias)
+            assert is_refused(functions.invoke, FunctionName=name) != asks
             assert is_refused(functions.get_function, FunctionName=name)
             code = {"FunctionName": name, "ZipFile": b""}
             assert is_refused(functions.update_function_code, **code)

@@ -120,10 +120,10 @@ def test_who_has_no_second_factor_goes_on(betty: Somebody) -> None:
 def test_a_form_that_is_sent_once_nothing_is_missing_leads_on(browser: Client, app: App) -> None:
     """Of two tabs, or of a form that was sent twice: there is no code that it would take."""
     path = f"{PAGE}?redirect=/app/users"
-    token = shown(browser, path)
-    browser.cookies |= handshake.cookies_of(sent(browser, path, token, app.code()))
+    token = token_in(shown(browser, path))
+    browser.cookies |= handshake.cookies_of(given(browser, path, token, app.code()))
 
-    second = sent(browser, path, token, app.code())
+    second = given(browser, path, token, app.code())
 
     assert (second.status, second.headers["location"]) == (302, f"{BASE_URL}/app/users")
 
@@ -131,10 +131,10 @@ def test_a_form_that_is_sent_once_nothing_is_missing_leads_on(browser: Client, a
 def test_a_form_leads_on_where_the_second_factor_was_removed_meanwhile(
     browser: Client, app: App, ada: Somebody, betty: Somebody
 ) -> None:
-    token = shown(browser)
+    token = token_in(shown(browser, PAGE))
     assert ada.client.delete(f"/mfa/setup/{betty.id}.json").status == 200
 
-    late = sent(browser, PAGE, token, app.code())
+    late = given(browser, PAGE, token, app.code())
 
     assert (late.status, late.headers["location"]) == (302, f"{BASE_URL}/app")
 
@@ -148,7 +148,7 @@ def test_a_form_that_comes_too_often_is_told_when_to_come_again(
         for _ in range(5):
             assert second_factors.given(client, app.wrong()).status == 400
 
-    refused = sent(browser, PAGE, shown(browser), app.code())
+    refused = given(browser, PAGE, token_in(shown(browser, PAGE)), app.code())
 
     assert (refused.status, refused.headers["content-type"]) == (429, "text/html; charset=utf-8")
     assert 0 < int(refused.headers["retry-after"]) <= 3600
