@@ -260,7 +260,8 @@ def test_nothing_lies_in_a_folder_that_is_yet_to_be_taken_from_its_user(
     ):
         [listed] = seen(f"/resources.json?{query}")
         assert listed["folder_parent_id"] is None, query
-    assert seen(f"/resources.json?filter[has-parent]={work}") == []
+    for query in ("", "&contain[secret]=1"):
+        assert seen(f"/resources.json?filter[has-parent]={work}{query}") == []
     assert [each["id"] for each in seen(f"/folders.json?{at_root}")] == [inner]
     assert seen(path(mail))["folder_parent_id"] is None
     assert seen(folders.path(inner))["folder_parent_id"] is None

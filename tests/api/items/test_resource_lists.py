@@ -567,6 +567,31 @@ def test_many_folders_are_not_asked_for_one_by_one(betty):
     assert len(recorder.calls) <= 4
 
 
+@pytest.mark.parametrize("contains", ["", "&contain[secret]=1"])
+def test_a_list_of_the_root_reads_what_is_held_once(betty, contains):
+    """N6: and each folder that something lies in, as that may count as the root"""
+    many = 10
+    for number in range(many):
+        folders.resource(betty, folders.folder(betty, f"folder {number}"))
+    resource_id = make.resource(betty)
+
+    with Recorder() as seen:
+        assert ids(betty, f"filter[has-parent]=0{contains}") == {resource_id}
+    assert seen.rows_read < (2 * many + 1) + many + many
+
+
+@pytest.mark.parametrize("contains", ["", "&contain[secret]=1"])
+def test_a_list_of_one_folder_reads_no_other(betty, contains):
+    """N6"""
+    many = 10
+    made = [folders.folder(betty, f"folder {number}") for number in range(many)]
+    inside = [folders.resource(betty, each) for each in made]
+
+    with Recorder() as seen:
+        assert ids(betty, f"filter[has-parent]={made[0]}{contains}") == {inside[0]}
+    assert seen.rows_read < (2 * many if contains else 2) + many
+
+
 class Queries(Around):
     """The indexes by which holdings are queried; `None` is the table itself, with all they have."""
 

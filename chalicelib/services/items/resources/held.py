@@ -70,9 +70,19 @@ def _holdings(
     if wanted is None:
         return places.settled_whole(read(user_id))
     if are_whole or ROOT in wanted or len(wanted) > MOST_PLACES:
-        return places.settled_all(user_id, read(user_id))
+        return _settled_whole(read(user_id), wanted)
     held = places.held_folders(user_id, wanted)
     return (row for folder in held for row in Holding.outlines(user_id, place=folder))
+
+
+def _settled_whole(holdings: Sequence[HoldingRow], wanted: set[str]) -> Sequence[HoldingRow]:
+    """All that a user holds with the places that count, of which some are asked for.
+
+    The folders that say so are read along: of all for the root, where anything in them may lie.
+    """
+    asked = (row for row in holdings if ROOT in wanted or row["place"]["S"] in wanted)
+    reading.read(places.folders_of(asked))
+    return places.settled_whole(holdings)
 
 
 def _of_items(user_id: UserId, ids: Collection[str]) -> list[HoldingRow]:
