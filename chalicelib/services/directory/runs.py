@@ -18,7 +18,7 @@ from chalicelib.domain.operator import audit
 from chalicelib.services.directory import doing, known, people, standing, teams
 from chalicelib.services.directory.doing import Row
 from chalicelib.services.directory.known import Known
-from chalicelib.services.directory.reports import Action, Ending, Outcome, Report, Status
+from chalicelib.services.directory.reports import Action, Ending, Outcome, Report, refusal
 from chalicelib.services.directory.standing import Ended
 from chalicelib.services.directory.steps import Step
 from chalicelib.storage import deciding
@@ -142,32 +142,31 @@ def _take(turn: _Turn, do: Do, told: list[Report]) -> None:
         tries += 1
         if tries > 1:
             turn.read_again()
-        return _attempt(turn.decide(), do, told, is_first=tries == 1)
+        return _attempt(turn, do, told, is_first=tries == 1)
 
     try:
         said = deciding.decided(attempt)
     except Ended:
         raise
     except Conflict:
-        said = [_failed(turn)]
+        said = [_failed(turn, _FAULT)]
     told += said
 
 
-def _attempt(steps: Iterable[Step], do: Do, told: list[Report], *, is_first: bool) -> list[Report]:
+def _attempt(turn: _Turn, do: Do, told: list[Report], *, is_first: bool) -> list[Report]:
     """Take steps, and tell what each has done; returns what else there is to tell.
 
-    Where the link of an entry is not written, nothing is done that would rest on it.
+    Where an entry does not come to lead to somebody, nothing is done that would rest on it.
     """
     said: list[Report] = []
-    for step in steps:
+    for step in turn.decide():
         row, cause = _tried(step, do, is_first=is_first)
         if cause is None:
             does_nothing = step.act is None and step.linking is None
             (said if does_nothing else told).extend(tell(row) for tell in step.tells)
             continue
-        if step.refused is not None:
-            said.append(step.refused(cause))
-        if step.linking is not None:
+        said.append(_failed(turn, cause) if step.refused is None else step.refused(cause))
+        if step.linking is not None and step.linking.leads_elsewhere:
             break
     return said
 
@@ -190,7 +189,7 @@ def _tried(step: Step, do: Do, *, is_first: bool) -> tuple[Row | None, str | Non
         return None, _FAULT
 
 
-def _failed(turn: _Turn) -> Report:
+def _failed(turn: _Turn, cause: str) -> Report:
     kind = "User" if turn.model is Model.USERS else "Group"
-    message = f"{kind} {turn.name} not brought in step: {_FAULT}."
-    return Report(turn.model, Action.UPDATE, Status.ERROR, message)
+    what = f"{kind} {turn.name} not brought in step"
+    return refusal(turn.model, Action.UPDATE, what, cause)

@@ -98,6 +98,12 @@ class Linking:
     subject: str | None = None
     """The user or group; nothing where the step makes them."""
 
+    @property
+    def leads_elsewhere(self) -> bool:
+        """Whether the entry comes to lead to something that it did not lead to before."""
+        led = None if self.before is None else self.before.subject
+        return self.entry is not None and (self.subject is None or self.subject != led)
+
 
 Telling = Callable[[User | Group | None], Report]
 """Makes a report of the row that comes out."""
@@ -109,7 +115,7 @@ class Step:
     linking: Linking | None = None
     tells: Sequence[Telling] = ()
     refused: Callable[[str], Report] | None = None
-    """Tells what a refusal means, by its sentence."""
+    """Tells what a refusal means, by its sentence; else it is told of the whole entry."""
 
 
 def followed(link: DirectoryLink | None, entry: Entry, subject: str) -> list[Step]:

@@ -9,6 +9,7 @@ from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.reports import Ending
 from chalicelib.services.directory.runs import A_TURN
 from chalicelib.services.groups.group_members import MOST_GROUPS
+from tests.support.faults.hooks import WRITES, Failing
 from tests.support.world import groups, make, people
 from tests.support.world.directories import (
     LATER,
@@ -119,6 +120,52 @@ def test_of_a_group_that_is_refused_nothing_else_is_done(
     assert told(outcome.reports) == [("create", "error")]
     assert [r for r in caplog.records if "accident" in r.message] == []
     assert group_named("crew") is None
+
+
+def mistaken(operation, parameters, send):
+    raise RuntimeError
+
+
+def test_of_an_entry_whose_link_fails_that_is_told_and_nothing_rests_on_it(ada, betty):
+    made = groups.created(ada, ada, name="crew")["id"]
+    elisabeth = person("betty", "Elisabeth")
+    with Failing(mistaken, only=WRITES):
+        of_user = run(ada, elisabeth)
+    name = people.stored(betty.id).first_name
+    run(ada, elisabeth)
+    with Failing(mistaken, only=WRITES):
+        of_group = run(ada, elisabeth, team("crew", elisabeth))
+
+    assert told([*of_user.reports, *of_group.reports]) == [("update", "error")] * 2
+    fault = "not brought in step: server fault, it is tried again by the next run."
+    assert of_user.users[0].message == f"User betty@example.com {fault}"
+    assert of_group.groups[0].message == f"Group crew {fault}"
+    assert name == "Betty"
+    assert groups.members(made) == {ada.id: True}
+    assert told(run(ada, elisabeth, team("crew", elisabeth)).reports) == [
+        *(("create", "sync"), ("create", "success")),
+    ]
+
+
+def test_who_leaves_a_group_does_so_where_its_new_place_is_not_noted(ada, betty, carol):
+    both = (person("betty"), person("carol"))
+    run(ada, *both, team("crew", *both))
+    moved = team("crew", both[0], name="cn=crew,ou=teams,dc=example,dc=org")
+    with Failing(mistaken, only=WRITES):
+        outcome = run(ada, *both, moved)
+
+    assert told(outcome.groups) == [("delete", "success"), ("update", "error")]
+    assert carol.id not in groups.members(group_named("crew").id)
+
+
+def test_a_link_that_fails_to_end_is_told(ada):
+    run(ada, DAVE, EDITH)
+    assert ada.client.delete(f"/users/{user_named('dave').id}.json").status == 200
+    with Failing(mistaken, only=WRITES):
+        outcome = run(ada, EDITH)
+
+    assert told(outcome.reports) == [("update", "error")]
+    assert told(run(ada, EDITH).reports) == [("delete", "sync")]
 
 
 def test_members_of_the_directory_s_group_join_and_leave(ada, betty, carol):
