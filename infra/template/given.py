@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.template.elements import Json
+from infra.template.elements import NO_VALUE, Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,9 @@ class Given:
     """Conditions that hold."""
 
     def settled(self, value: Any) -> Any:
-        """A part of the template without parameters and choices."""
+        """A part of the template without parameters, choices and what comes to no value."""
         if isinstance(value, list):
-            return [self.settled(each) for each in value]
+            return [each for each in map(self.settled, value) if each != NO_VALUE]
         if not isinstance(value, dict):
             return value
         if "Fn::If" in value:
@@ -27,7 +27,15 @@ class Given:
             return self.settled(yes if condition in self.holding else no)
         if value.keys() == {"Ref"} and value["Ref"] in self.values:
             return self.values[value["Ref"]]
-        return {name: self.settled(each) for name, each in value.items()}
+        if "Fn::Split" in value:
+            return self._listed(*value["Fn::Split"])
+        settled = {name: self.settled(each) for name, each in value.items()}
+        return {name: each for name, each in settled.items() if each != NO_VALUE}
+
+    def _listed(self, mark: str, value: Any) -> Any:
+        """The names that a parameter lists: they mean the same in any order."""
+        names = self.settled(value)
+        return sorted(names.split(mark)) if isinstance(names, str) else {"Fn::Split": [mark, names]}
 
 
 def given(parameters: Json, conditions: Json, values: Mapping[str, str]) -> Given:

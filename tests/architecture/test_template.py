@@ -162,6 +162,28 @@ def test_other_endpoints_make_no_other_versions():
     assert names_of("Lambda::Version", one) == names_of("Lambda::Version", other)
 
 
+def test_subnets_in_another_order_make_no_other_versions():
+    one, other = (
+        tenant(STANDARD, BUNDLE, values={**IN_A_NETWORK, "DirectorySubnets": ",".join(subnets)})
+        for subnets in (
+            ("subnet-0a1b2c3d", "subnet-1a2b3c4d"),
+            ("subnet-1a2b3c4d", "subnet-0a1b2c3d"),
+        )
+    )
+    assert names_of("Lambda::Version", one) == names_of("Lambda::Version", other)
+
+
+@pytest.mark.parametrize("values", [{}, {"SnapStart": "yes"}], ids=str)
+def test_another_tier_makes_other_versions_only_of_what_it_changes(values):
+    """What always waits has no snapshot, and a trial's prober is told no new versions."""
+    trial, standard, premium = (
+        tenant(tier, BUNDLE, values=values) for tier in (TRIAL, STANDARD, PREMIUM)
+    )
+    has_snapshots = {*PREMIUM.warm, "prober"} if values else set()
+    assert with_other_versions(trial, standard) == {"prober"}
+    assert with_other_versions(premium, standard) == has_snapshots
+
+
 def test_more_instances_make_no_other_versions():
     more = replace(PREMIUM, reserved=200)
     assert with_other_versions(tenant(more, BUNDLE), tenant(PREMIUM, BUNDLE)) == set()
