@@ -1,8 +1,9 @@
 """What each step of a run holds: the settings, and the ignore list, as they were read.
 
 A run reads both once, and may write for minutes. So whom an administrator has put on the list
-meanwhile is decided again, and a run whose settings were changed or deleted does nothing more. Who
-is taken off the list meanwhile is the next run's: the guard of this one has not counted them.
+meanwhile is decided again, and a run does nothing more once its settings were changed or deleted,
+or whoever it acts for is no active administrator any more. Who is taken off the list meanwhile is
+the next run's: the guard of this one has not counted them.
 """
 
 from __future__ import annotations
