@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+
+from botocore.exceptions import ClientError
 
 from infra.operate.account import Account
 from infra.operate.registry import Entry
@@ -15,6 +17,11 @@ from infra.template.compute import ALWAYS_ONE
 from infra.template.elements import Json
 from infra.template.functions import ALIAS, FUNCTIONS, KEPT_VERSIONS
 from infra.template.tiers import TIERS
+
+_WAITING_REFUSED = (
+    "  No instance of these waits yet; they answer all the same. Lambda refuses it while a release "
+    "moves requests: give this again when it has ended."
+)
 
 
 def name_of(tenant: str, function: str) -> str:
@@ -36,52 +43,86 @@ def silence(account: Account, stack: Stack) -> str:
     """Let no function of a tenant's stack run any more, and no schedule call one.
 
     What is called while it may not run goes to the queue of failures, and rings until somebody
-    removes it there. Among what a stack lists is some that it has deleted or never made.
+    removes it there.
     """
-    events = account.client("events")
-    for rule in _schedules(stack):
-        with suppress(events.exceptions.ResourceNotFoundException):
-            events.disable_rule(Name=rule)
-    silenced = sum(_is_silenced(account, name) for name in stack.functions().values())
-    return f"{silenced} functions answer no more."
+    events, client = account.client("events"), account.client("lambda")
+    _, of_schedules = _each(_schedules(stack), lambda rule: events.disable_rule(Name=rule))
+    silenced, of_functions = _each(
+        stack.functions().values(), lambda name: _let_none_run(client, name)
+    )
+    return _told(f"{silenced} functions answer no more.", [*of_functions, *of_schedules])
 
 
-def _is_silenced(account: Account, name: str) -> bool:
-    """Let a function run no more, nor wait: Lambda lets no more instances wait than may run."""
-    client = account.client("lambda")
-    with suppress(client.exceptions.ResourceNotFoundException):
-        client.delete_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS)
+def _let_none_run(client: Any, name: str) -> None:
+    """Lambda refuses it while instances wait: no more may wait than may run."""
+    none = {"FunctionName": name, "ReservedConcurrentExecutions": 0}
     try:
-        client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
-    except client.exceptions.ResourceNotFoundException:
-        return False
-    return True
+        client.put_function_concurrency(**none)
+    except client.exceptions.InvalidParameterValueException:
+        with suppress(client.exceptions.ResourceNotFoundException):
+            client.delete_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS)
+        client.put_function_concurrency(**none)
 
 
 def wake(account: Account, entry: Entry, stack: Stack, template: Json) -> str:
-    """Let the functions run again that a stack has, and those wait that do.
+    """Let the functions run again that a stack has, schedules call them, and those wait that do.
 
     How many run at once says the template. Which wait says the tier: a stack that was restored
     has it again with its next release alone.
     """
-    client, here = account.client("lambda"), stack.functions()
-    waiting = {each.id for each in FUNCTIONS if each.name in TIERS[entry.tier].warm}
-    for logical, name in here.items():
-        properties = template["Resources"][logical]["Properties"]
-        reserved = properties.get("ReservedConcurrentExecutions")
-        if isinstance(reserved, int):
-            client.put_function_concurrency(
-                FunctionName=name, ReservedConcurrentExecutions=reserved
-            )
+    events, client, here = account.client("events"), account.client("lambda"), stack.functions()
+    bounds = {name: _bound(template, logical) for logical, name in here.items()}
+    woken, of_functions = _each(bounds, lambda name: _let_run(client, name, bounds[name]))
+    _, of_schedules = _each(_schedules(stack), lambda rule: events.enable_rule(Name=rule))
+    warm = [each.id for each in FUNCTIONS if each.name in TIERS[entry.tier].warm]
+    _, of_waiting = _each(
+        [here[each] for each in warm if each in here], lambda name: _let_wait(client, name)
+    )
+    further = [_WAITING_REFUSED] if of_waiting else []
+    refused = [*of_functions, *of_schedules, *of_waiting, *further]
+    return _told(f"{woken} functions answer again.", refused)
+
+
+def _bound(template: Json, logical: str) -> int | None:
+    """How many may run at once; a template may lack what its stack could not delete."""
+    properties = template["Resources"].get(logical, {}).get("Properties", {})
+    reserved = properties.get("ReservedConcurrentExecutions")
+    return reserved if isinstance(reserved, int) else None
+
+
+def _let_run(client: Any, name: str, bound: int | None) -> None:
+    if bound is None:
+        client.delete_function_concurrency(FunctionName=name)
+    else:
+        client.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=bound)
+
+
+def _let_wait(client: Any, name: str) -> None:
+    client.put_provisioned_concurrency_config(FunctionName=name, Qualifier=ALIAS, **ALWAYS_ONE)
+
+
+def _each(names: Iterable[str], do: Callable[[str], object]) -> tuple[int, list[str]]:
+    """Do something with each: with how many it was done, and what AWS refuses.
+
+    Among what a stack lists is some that it has deleted or never made: that is passed over.
+    """
+    done, refused = 0, []
+    for name in names:
+        try:
+            do(name)
+        except ClientError as problem:
+            if problem.response["Error"]["Code"] != "ResourceNotFoundException":
+                refused.append(f"  {name}: {problem}")
         else:
-            client.delete_function_concurrency(FunctionName=name)
-        if logical in waiting:
-            client.put_provisioned_concurrency_config(
-                FunctionName=name, Qualifier=ALIAS, **ALWAYS_ONE
-            )
-    for rule in _schedules(stack):
-        account.client("events").enable_rule(Name=rule)
-    return f"{len(here)} functions answer again."
+            done += 1
+    return done, refused
+
+
+def _told(done: str, refused: Sequence[str]) -> str:
+    """What was done; raises `Failed` where AWS has refused something beside it."""
+    if refused:
+        raise Failed("\n".join([f"{done} AWS refuses this:", *refused]))
+    return done
 
 
 def _schedules(stack: Stack) -> Iterator[str]:

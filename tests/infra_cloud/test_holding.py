@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 
@@ -44,8 +45,8 @@ def test_none_of_its_functions_runs_until_it_is_woken(give, cell):
     assert Registry(cell.account).fetch("acme").work == ""
 
 
-def schedules(cell):
-    listed = cell.client("events").list_rules(NamePrefix="keyhaven-acme-")["Rules"]
+def schedules(cell, tenant="acme"):
+    listed = cell.client("events").list_rules(NamePrefix=f"keyhaven-{tenant}-")["Rules"]
     return {each["Name"]: each["State"] for each in listed}
 
 
@@ -71,6 +72,75 @@ def test_what_always_waits_is_let_go_and_waits_again(give, cell):
     give("wake", "bigco")
     assert cell.functions.waiting == waiting
     assert cell.functions.reserved == {"keyhaven-bigco-auth": PREMIUM.reserved}
+
+
+def test_a_release_that_goes_on_keeps_nothing_of_it_from_answering(give, cell):
+    """Held `--instead`: Lambda lets none wait by an alias that leads to two versions."""
+    carry_out(cell.onboarding(replace(cell.entry("bigco"), tier="premium")), again="")
+    give("hold", "bigco", "--instead")
+    cell.functions.is_releasing = True
+
+    said = give("wake", "bigco")
+
+    assert cell.functions.reserved == {"keyhaven-bigco-auth": PREMIUM.reserved}
+    assert set(schedules(cell, "bigco").values()) == {"ENABLED"}
+    assert f"{len(FUNCTIONS)} functions answer again." in said
+    assert "keyhaven-bigco-auth: " in said
+    assert "Alias with weights can not be used" in said
+    assert "give this again when it has ended" in said
+    cell.functions.is_releasing = False
+    give("wake", "bigco")
+    assert cell.functions.waiting == {"keyhaven-bigco-auth": 1, "keyhaven-bigco-resources": 1}
+    assert Registry(cell.account).fetch("bigco").work == ""
+
+
+RIGHTS_OF_LATE = (
+    "events:DisableRule",
+    "events:EnableRule",
+    *(f"lambda:{act}ProvisionedConcurrencyConfig" for act in ("Put", "Delete")),
+)
+
+
+def test_on_a_cell_whose_roles_are_of_before_all_functions_are_silenced_and_woken(give, cell):
+    """Its deployers may not stop schedules, nor what waits; this they are told."""
+    before = json.dumps(cell.watch.template)
+    for right in RIGHTS_OF_LATE:
+        before = before.replace(f'"{right}"', '"lambda:GetFunction"')
+    cell.watch.template, cell.watch.refuses = json.loads(before), set(RIGHTS_OF_LATE)
+
+    said = give("hold", "acme")
+
+    assert cell.functions.reserved == dict.fromkeys(
+        (f"keyhaven-acme-{each.name}" for each in FUNCTIONS), 0
+    )
+    assert f"{len(FUNCTIONS)} functions answer no more. AWS refuses this:" in said
+    assert "keyhaven-acme-SweeperFunctionSchedule: " in said
+    assert "events:DisableRule" in said
+    assert "ProvisionedConcurrencyConfig" not in said
+    assert f"{len(FUNCTIONS)} functions answer again. AWS refuses this:" in give("wake", "acme")
+    assert cell.functions.reserved == {}
+
+
+def test_what_its_stack_lists_and_has_not_is_passed_over(give, cell):
+    """A deletion or an update that failed leaves such functions and schedules behind."""
+    stack = cell.stacks.stacks["keyhaven-acme"]
+    stack.left = {"SigninFunction": "keyhaven-acme-signin", "OldFunction": "keyhaven-acme-old"}
+    cell.functions.gone = {"keyhaven-acme-old"}
+    remove_rule(cell, stack.physical["SweeperFunctionSchedule"])
+
+    assert f"{len(FUNCTIONS) + 1} functions answer no more." in give("hold", "acme")
+    assert f"{len(FUNCTIONS) + 1} functions answer again." in give("wake", "acme")
+    assert cell.functions.reserved == {}
+    assert set(schedules(cell).values()) == {"ENABLED"}
+    assert Registry(cell.account).fetch("acme").work == ""
+
+
+def remove_rule(cell, name):
+    events, plain = cell.client("events"), name.rpartition("/")[2]
+    targets = events.list_targets_by_rule(Rule=plain)["Targets"]
+    if targets:
+        events.remove_targets(Rule=plain, Ids=[each["Id"] for each in targets])
+    events.delete_rule(Name=plain)
 
 
 def test_who_runs_another_build_is_held_and_woken_by_what_its_stack_has(give, cell):

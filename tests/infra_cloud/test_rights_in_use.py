@@ -58,6 +58,7 @@ def operate(cell):
     """Blue is of the largest tier, reached by networks of its own, and has a domain for mails."""
     blue = ("--vpc-endpoints", "vpce-0a1b2c3d4e5f60718", "--mail-identity", "blue.example")
     give(cell, DEPLOYER, "onboard", "blue", *ADMIN, "--tier", "premium", *blue)
+    cell.functions.waiting["keyhaven-blue-auth"] = 1  # as the stack has it
     give(cell, DEPLOYER, "hold", "blue")
     give(cell, DEPLOYER, "wake", "blue")
     give(cell, DEPLOYER, "rotate", "blue")

@@ -88,6 +88,8 @@ class Stack:
     change_sets: dict[str, dict[str, Any]] = field(default_factory=dict)
     undone: dict[str, str] = field(default_factory=dict)
     """What an import that failed was to take in: it is told of, and nothing holds it."""
+    left: dict[str, str] = field(default_factory=dict)
+    """Functions that could not be deleted: they are told of, and the template has them no more."""
     is_protected: bool = False
     role: str | None = None
     """By which CloudFormation has changed it last."""
@@ -226,7 +228,7 @@ class CloudFormation:
             }
             for name, physical in stack.physical.items()
         ]
-        return {"StackResourceSummaries": [*listed, *_undone(stack)]}
+        return {"StackResourceSummaries": [*listed, *_undone(stack), *_left(stack)]}
 
     def GetTemplate(self, StackName, **_):  # noqa: N802, N803
         return {"TemplateBody": deepcopy(self.stacks[StackName].template)}
@@ -275,6 +277,16 @@ def _undone(stack: Stack) -> Iterator[dict[str, str]]:
             "PhysicalResourceId": physical,
             "ResourceType": "AWS::SecretsManager::Secret",
             "ResourceStatus": "IMPORT_ROLLBACK_COMPLETE",
+        }
+
+
+def _left(stack: Stack) -> Iterator[dict[str, str]]:
+    for name, physical in stack.left.items():
+        yield {
+            "LogicalResourceId": name,
+            "PhysicalResourceId": physical,
+            "ResourceType": "AWS::Lambda::Function",
+            "ResourceStatus": "DELETE_FAILED",
         }
 
 
@@ -563,6 +575,8 @@ class Functions:
         self.reserved: dict[str, int] = {}
         self.waiting: dict[str, int] = {}
         """How many instances of each always wait."""
+        self.is_releasing = False
+        """Whether a part of the requests goes to new versions."""
         self.versions: dict[str, list[str]] = {}
         self.alias = "1"
         self.free = 1_000
@@ -598,27 +612,33 @@ class Functions:
         return {"Payload": io.BytesIO(json.dumps(said).encode())}
 
     def PutFunctionConcurrency(self, FunctionName, ReservedConcurrentExecutions):  # noqa: N802, N803
-        if FunctionName in self.gone:
-            raise Refused("ResourceNotFoundException", f"Function not found: {FunctionName}")
+        self._require_there(FunctionName)
         if self.waiting.get(FunctionName, 0) > ReservedConcurrentExecutions:
             reason = "should not be lower than function's total provisioned concurrency"
             raise Refused("InvalidParameterValueException", f"{FunctionName}: {reason}")
         self.reserved[FunctionName] = ReservedConcurrentExecutions
 
     def DeleteFunctionConcurrency(self, FunctionName):  # noqa: N802, N803
+        self._require_there(FunctionName)
         self.reserved.pop(FunctionName, None)
 
     def PutProvisionedConcurrencyConfig(self, FunctionName, **given):  # noqa: N802, N803
         wanted = given["ProvisionedConcurrentExecutions"]
+        if self.is_releasing:
+            reason = "Alias with weights can not be used with Provisioned Concurrency"
+            raise Refused("InvalidParameterValueException", reason)
         if self.reserved.get(FunctionName, self.free) < wanted:
             reason = "Requested Provisioned Concurrency should not be greater than the reserved"
             raise Refused("InvalidParameterValueException", f"{FunctionName}: {reason}")
         self.waiting[FunctionName] = wanted
 
     def DeleteProvisionedConcurrencyConfig(self, FunctionName, **_):  # noqa: N802, N803
-        if FunctionName in self.gone:
-            raise Refused("ResourceNotFoundException", f"Function not found: {FunctionName}")
+        self._require_there(FunctionName)
         self.waiting.pop(FunctionName, None)
+
+    def _require_there(self, name: str) -> None:
+        if name in self.gone:
+            raise Refused("ResourceNotFoundException", f"Function not found: {name}")
 
     def GetAccountSettings(self):  # noqa: N802
         return {"AccountLimit": {"UnreservedConcurrentExecutions": self.free}}
