@@ -12,7 +12,8 @@ from infra.operate.steps import carry_out
 DETAILS = """\
 First what they share; then our own tenants, one in twenty, the rest. In each tenant a tenth of the
 requests first, and back by itself when an alarm rings. A tenant that goes back, or an alarm after
-a wave, ends the release. Given again, it goes on with the tenants it has not reached.
+a wave, ends the release. Given again, it goes on with the tenants it has not reached. It passes
+over those that are held, leave or are being restored, and says which.
 """
 
 
@@ -35,4 +36,6 @@ def run(options: argparse.Namespace) -> None:
         *cells.steps(account, build, {}),
         *releasing.steps(account, build, entries, options.watch),
     ]
+    if passed := releasing.passed(build, entries):
+        print(passed, flush=True)
     carry_out(steps, again="keyhaven infra release", dry_run=options.dry_run)

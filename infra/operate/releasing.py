@@ -19,6 +19,8 @@ from infra.template.alarms import OF_RECIPIENTS
 SECOND_WAVE = 0.05
 """The part of the tenants a release reaches before the rest."""
 WORK = "release"
+_LEAVES = "offboard "
+"""How the work of a tenant begins that is being exported: it is silent, for hours if need be."""
 _BATCH = 100
 """CloudWatch tells of so many alarms at once."""
 
@@ -26,13 +28,32 @@ _BATCH = 100
 def waves(entries: Iterable[Entry]) -> list[list[Entry]]:
     """Our own tenants, then one in twenty, then the rest; in each release the same.
 
-    Those that are held are passed: they are behind when they are woken.
+    Without those that are passed over: they are behind when what they are at has ended.
     """
-    active = [entry for entry in entries if entry.state == ACTIVE and entry.work != HELD]
+    active = [entry for entry in entries if entry.state == ACTIVE and not _in_the_way(entry)]
     own = [entry for entry in active if entry.is_own]
     others = sorted((entry for entry in active if not entry.is_own), key=_place)
     size = math.ceil(len(others) * SECOND_WAVE)
     return [wave for wave in (own, others[:size], others[size:]) if wave]
+
+
+def _in_the_way(entry: Entry) -> str:
+    """Why a tenant may be silent for long, or no other command begins on it; often nothing."""
+    if entry.work == HELD:
+        return "held"
+    return entry.restoring or (entry.work if entry.work.startswith(_LEAVES) else "")
+
+
+def passed(build: Build, entries: Iterable[Entry]) -> str:
+    """Which tenants the build does not reach though they are behind; nothing where none is."""
+    told = [
+        f"{entry.tenant} ({_in_the_way(entry)})"
+        for entry in entries
+        if entry.state == ACTIVE and _in_the_way(entry) and not has(entry, build)
+    ]
+    if not told:
+        return ""
+    return f"The release passes over {', '.join(told)}. Give it again when that has ended."
 
 
 def _place(entry: Entry) -> str:

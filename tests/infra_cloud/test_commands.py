@@ -201,6 +201,17 @@ def test_a_command_signs_in_once(tenant, words):
     assert opened == [None]
 
 
+def test_a_release_says_first_whom_it_passes_over(tenant, give):
+    registry = Registry(tenant.account)
+    assert "passes over" not in give("release", "--dry-run")
+    registry.begin("acme", "x", ACTIVE)
+    registry.end("acme", "x", template="of before")
+
+    give("hold", "acme")
+
+    assert give("release", "--dry-run").startswith("The release passes over acme (held).")
+
+
 def test_status_tells_how_far_logs_are_exported(tenant, give):
     registry, client = Registry(tenant.account), tenant.client("s3")
     assert "exported" not in give("status", "acme")

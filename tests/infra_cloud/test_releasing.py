@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from dataclasses import replace
 
 import pytest
 
 from infra.bundle.bundle import Bundle
 from infra.checks.replacements import refusals
-from infra.operate import cells, releasing
-from infra.operate.registry import ACTIVE, LEAVING, RESERVED, Entry, Registry
+from infra.operate import cells, offboarding, releasing
+from infra.operate.registry import ACTIVE, HELD, LEAVING, RESERVED, Entry, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.cell.ci import CI
+from infra.template.cell.deployers import DEPLOYER
 from infra.template.tenant import tenant
 from infra.template.tiers import STANDARD
 
@@ -46,6 +48,30 @@ def test_the_second_wave_is_never_empty(count, sizes):
 def test_only_active_tenants_are_released_to():
     new, leaving = (Entry(state, "123/eu", "trial", state=state) for state in (RESERVED, LEAVING))
     assert releasing.waves([new, leaving]) == []
+
+
+RESTORE = "restore acme 2026-11-21T08:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("at", "said"),
+    [
+        ({"work": HELD}, "held"),
+        ({"work": HELD, "restoring": RESTORE}, "held"),
+        ({"work": RESTORE, "restoring": RESTORE}, RESTORE),
+        ({"restoring": RESTORE}, RESTORE),
+        ({"work": "offboard acme 20261121T120000Z"}, "offboard acme 20261121T120000Z"),
+    ],
+)
+def test_who_is_silent_or_being_restored_is_passed_over_and_named(cell, at, said):
+    acme, blue = entry("acme", **at), entry("blue", work="release")
+
+    assert names(releasing.waves([acme, blue])) == [["blue"]]
+    assert releasing.passed(cell.build, [acme, blue]) == (
+        f"The release passes over acme ({said}). Give it again when that has ended."
+    )
+    has_it = replace(acme, **releasing.noted(acme, cell.build))
+    assert releasing.passed(cell.build, [has_it, blue]) == ""
 
 
 @pytest.fixture
@@ -273,13 +299,27 @@ def test_a_release_to_everybody_who_has_it_does_nothing(three):
 
 
 def test_a_tenant_at_which_another_command_is_at_work_is_not_touched(three, tmp_path):
-    Registry(three.account).begin("own", "restore own 2026-11-21T08:00:00Z", ACTIVE)
+    Registry(three.account).begin("own", "deploy own", ACTIVE)
     three.stacks.asked.clear()
 
-    with pytest.raises(Failed, match="not finished: restore own"):
+    with pytest.raises(Failed, match="not finished: deploy own"):
         release(three, three.next_build(tmp_path / "next"))
 
     assert "execute keyhaven-own" not in three.stacks.asked
+
+
+def test_a_tenant_that_leaves_keeps_no_other_from_a_release(three, tmp_path):
+    """It is silent while it is exported, which may take hours, and its alarms ring."""
+    build = three.next_build(tmp_path / "next")
+    with three.watch.acting(DEPLOYER):
+        leaving = offboarding.leave(three.account, Registry(three.account).fetch("own"), "exports")
+        leaving[0].do()
+    ring(three, "own")
+
+    release(three, build)
+
+    assert has(three, build) == ["acme", "blue"]
+    assert "own (offboard own " in releasing.passed(build, Registry(three.account).every())
 
 
 def test_one_tenant_gets_other_settings(three):
