@@ -112,13 +112,14 @@ def bring(
     """Update a tenant's stack; CloudFormation undoes what fails, and so do alarms meanwhile."""
     registry = Registry(account)
     entry = registry.begin(tenant, work, ACTIVE, instead=instead)
-    entry = replace(entry, parameters={**entry.parameters, **(parameters or {})})
+    changed = parameters or {}
+    entry = replace(entry, parameters={**entry.parameters, **changed})
     changes = planned(account, build, entry)
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
     outputs = builds.stack_of(account, tenant).outputs()
-    further = _of_names(account, entry, outputs, parameters or {})
-    _require_well(account, entry, further)
+    record = builds.record(entry, outputs) if "DomainName" in changed else ""
+    _require_well(account, entry, record)
     leftovers.expire_gateway_logs(account, outputs["ApiId"])
     pruned = functions.prune(account, tenant)
     registry.end(
@@ -129,26 +130,16 @@ def bring(
         **noted(entry, build),
     )
     told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
-    return "\n    ".join([told, *further])
+    mails = mail_identities.lines(account, entry) if "MailIdentity" in changed else []
+    return "\n    ".join(filter(None, [told, record, *mails]))
 
 
-def _require_well(account: Account, entry: Entry, further: Sequence[str]) -> None:
+def _require_well(account: Account, entry: Entry, record: str) -> None:
     """Without its record nothing answers at a new name: which one, is told then too."""
     try:
         smoke.require_well(account, entry)
     except Failed as problem:
-        raise Failed("\n    ".join([str(problem), *further])) from problem
-
-
-def _of_names(
-    account: Account, entry: Entry, outputs: Mapping[str, str], changed: Mapping[str, str]
-) -> list[str]:
-    """What is to be done outside of the stack for names that it was given."""
-    record = builds.record(entry, outputs) if "DomainName" in changed else ""
-    return [
-        *([record] if record else []),
-        *(mail_identities.lines(account, entry) if "MailIdentity" in changed else []),
-    ]
+        raise Failed("\n    ".join(filter(None, [str(problem), record]))) from problem
 
 
 def steps(account: Account, build: Build, entries: Sequence[Entry], watched: int) -> list[Step]:

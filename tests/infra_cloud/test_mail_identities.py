@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 
 import pytest
+from botocore.exceptions import ClientError
 
 from infra.command_line.entry import infra
-from infra.operate import builds, releasing
+from infra.operate import builds, mail_identities, releasing, smoke
 from infra.operate.registry import Registry
 from infra.operate.steps import carry_out
 from tests.infra_cloud.given.fakes import as_made, verify
@@ -80,6 +81,20 @@ def test_onboarding_with_a_domain_that_was_cut_short_goes_on(platform):
         step.do()
 
     carry_out(platform.onboarding(entry), again="")
+
+
+def test_an_error_of_ses_does_not_hide_that_nothing_answers(give, acme, monkeypatch):
+    monkeypatch.setattr(smoke, "_get", silent)
+    monkeypatch.setattr(mail_identities, "lines", broken)
+    assert "does not answer as it should" in deploy(give, f"MailIdentity={DOMAIN}")
+
+
+def silent(_):
+    raise OSError
+
+
+def broken(*_):
+    raise ClientError({"Error": {"Code": "InternalFailure"}}, "GetEmailIdentity")
 
 
 def test_mails_leave_once_ses_has_verified_the_domain(give, acme):
