@@ -116,6 +116,7 @@ class _Leaving:
 
     def silence(self) -> str:
         """The functions its stack has: a release that brings others may not have reached it."""
+        self._require_at_work()
         if self._stack.find() is None:
             return "There is no stack."
         told = functions.silence(self._account, self._stack)
@@ -123,6 +124,8 @@ class _Leaving:
         return told
 
     def delete(self) -> None:
+        """Hours may have passed, in which somebody else has the tenant stay."""
+        self._require_at_work()
         if self._stack.find() is not None and (api := self._stack.outputs().get("ApiId")):
             leftovers.remove_gateway_logs(self._account, api)
         self._stack.delete()
@@ -141,6 +144,7 @@ class _Leaving:
             raise Failed(f"The data of {tenant} may be removed from {entry.until} on.")
 
     def remove(self) -> None:
+        self._require_at_work()
         leftovers.remove(self._account, self._entry.tenant, recoverable=True)
 
     def gone(self) -> None:
@@ -154,6 +158,9 @@ class _Leaving:
             f"    days; until then whoever may restore from it can read the rows. Logs end by\n"
             f"    themselves, too; without the tenant's key nobody reads these."
         )
+
+    def _require_at_work(self) -> None:
+        self._registry.require_at_work(self._entry.tenant, self._work)
 
     @property
     def _stack(self) -> Stack:

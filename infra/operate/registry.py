@@ -3,6 +3,7 @@
 A command that changes a tenant writes down first what it is at (`work`), and takes that away
 when it has ended. So no two of them work on one tenant: a release during a restore would lead
 the functions back to the old tables. That is a condition of each write, not a look before it.
+One that takes long asks before each further change whether another has taken its place.
 """
 
 from __future__ import annotations
@@ -155,6 +156,19 @@ class Registry:
         except ClientError as error:
             _raise_unless_refused(error)
             raise Failed(self._in_the_way(tenant, ())) from None
+
+    def require_at_work(self, tenant: str, work: str) -> None:
+        """For a command that takes long: `--instead` does not end the process of what it replaces.
+
+        What stacks and functions are told has no condition, so this is asked right before.
+        """
+        now = self.fetch(tenant).work
+        if now != work:
+            why = f"`{now}` was begun in its place" if now else "it was ended elsewhere"
+            raise Failed(
+                f"This command is no longer at work on {tenant}: {why}. It changes nothing more; "
+                f"`status {tenant}` says how the tenant stands."
+            )
 
     def _taken(self, tenant: str) -> str:
         if self.fetch(tenant).state != RESERVED:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from infra.operate import holding, leftovers, offboarding
-from infra.operate.registry import GONE, LEAVING, Registry
+from infra.operate.registry import ACTIVE, GONE, LEAVING, Registry
 from infra.operate.steps import Failed, carry_out
 from infra.template.functions import FUNCTIONS
 from infra.template.tables import our_tables
@@ -262,3 +262,35 @@ def test_exports_of_a_leaving_after_which_people_worked_on_are_made_anew(tenant)
             f"acme/{day}T120000Z/keyhaven-acme-1-{name}" for day in ("20261121", "20261124")
         ]
     assert "acme/20261124T120000Z/objects/avatars/x/medium.jpg" in exported(tenant)
+
+
+@pytest.mark.parametrize("done", [2, 4, 5])
+def test_a_leaving_that_still_runs_changes_nothing_of_a_tenant_that_stays(tenant, done):
+    """Its process waits for exports, maybe for hours, while somebody else takes it back."""
+    steps = offboarding.leave(tenant.account, entry(tenant), BUCKET)
+    for step in steps[:done]:
+        step.do()
+    carry_out(holding.hold(tenant.account, entry(tenant), instead=True), again="")
+    carry_out(holding.wake(tenant.account, entry(tenant)), again="")
+
+    with pytest.raises(Failed, match="no longer at work on acme"):
+        carry_out(steps[done:], again="")
+
+    assert "keyhaven-acme" in tenant.stacks.stacks
+    assert tenant.functions.reserved == {}
+    assert (entry(tenant).state, entry(tenant).work) == (ACTIVE, "")
+
+
+def test_a_removal_that_another_took_the_place_of_removes_nothing(tenant):
+    leave(tenant)
+    left = entry(tenant)
+    wait(tenant)
+    first = offboarding.destroy(tenant.account, left)
+    first[0].do()
+    wait(tenant, 31)
+    offboarding.destroy(tenant.account, left, instead=True)[0].do()
+
+    with pytest.raises(Failed, match="`offboard acme 20261222T120000Z` was begun in its place"):
+        carry_out(first[1:], again="")
+
+    assert len(leftovers.tables(tenant.account, "acme")) == len(our_tables())

@@ -71,6 +71,20 @@ def test_the_same_command_goes_on_where_it_was_cut_short(registry):
     assert registry.begin("acme", "release", *ANY).work == "release"
 
 
+def test_a_command_learns_that_it_is_no_longer_at_work(registry):
+    registry.reserve(ACME)
+    registry.begin("acme", "release", *ANY)
+    registry.require_at_work("acme", "release")
+
+    registry.begin("acme", "hold", *ANY, instead=True)
+    with pytest.raises(Failed, match="no longer at work on acme: `hold` was begun in its place"):
+        registry.require_at_work("acme", "release")
+
+    registry.end("acme", "hold")
+    with pytest.raises(Failed, match="no longer at work on acme: it was ended elsewhere"):
+        registry.require_at_work("acme", "release")
+
+
 def test_another_command_waits_for_the_first(registry):
     registry.reserve(ACME)
     registry.begin("acme", "restore acme 2026-11-21T08:00:00Z", *ANY)
