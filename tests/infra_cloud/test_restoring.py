@@ -249,6 +249,35 @@ def test_a_restore_goes_on_after_a_hold_that_took_its_place(tenant, last):
     assert tenant.functions.reserved == {}
 
 
+@pytest.mark.parametrize("done", [2, 8, 9])
+def test_a_restore_that_still_runs_leaves_a_tenant_held(tenant, done):
+    """Its process waits for tables, maybe for hours, and would wake who was silenced meanwhile."""
+    still_running = steps(tenant)
+    for step in still_running[:done]:
+        step.do()
+    hold(tenant, instead=True)
+    before = tenant.stacks.stacks["keyhaven-acme"].template
+
+    with pytest.raises(Failed, match="no longer at work on acme: `hold` was begun in its place"):
+        carry_out(still_running[done:], again="")
+
+    assert set(tenant.functions.reserved.values()) == {0}
+    assert tenant.stacks.stacks["keyhaven-acme"].template == before
+    assert (entry(tenant).epoch, entry(tenant).work) == (1, HELD)
+
+
+def test_each_step_of_a_restore_that_changes_something_asks_whether_it_is_at_work(tenant):
+    still_running = steps(tenant)
+    _, _, settle, _, close, keep_keys, *over, _, _ = still_running
+    for step in still_running[:2]:
+        step.do()
+    hold(tenant, instead=True)
+
+    for step in (settle, close, keep_keys, *over):
+        with pytest.raises(Failed, match="no longer at work on acme"):
+            step.do()
+
+
 def test_a_restore_goes_on_in_place_of_the_hold_that_took_its_place(tenant):
     for step in steps(tenant)[:7]:
         step.do()

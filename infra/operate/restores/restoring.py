@@ -171,6 +171,7 @@ class _Restore:
 
     def settle(self) -> None:
         """From the template, so that a restored table is what a new one would be."""
+        self._require_at_work()
         for resource in self._resources().values():
             table_settings.put_back(self._account, resource, self._entry.tenant)
 
@@ -196,6 +197,7 @@ class _Restore:
 
         Mails that waited at the moment have been sent since, or hold a link that ends here.
         """
+        self._require_at_work()
         if self._is_switched():
             return _IN_USE
         ended, dropped = (
@@ -208,6 +210,7 @@ class _Restore:
 
     def keep_keys(self) -> str:
         """Their private halves are no rows, and were not put back."""
+        self._require_at_work()
         if self._is_switched():
             return _IN_USE
         old, new = self._entry.table(SETTINGS), self._new.table(SETTINGS)
@@ -220,11 +223,13 @@ class _Restore:
 
     def publish_keys(self) -> str:
         """What is not published yet is, by the private halves: the rows may be gone, or older."""
+        self._require_at_work()
         made = functions.call(self._account, self._entry.tenant, FOUNDER, {})
         return f"The fingerprint of the server's key: {made['fingerprint']}"
 
     def take_in(self) -> str:
         """Import them: a stack never creates what is there."""
+        self._require_at_work()
         deployed = self._stack.template()
         new = self._resources()
         if new.keys() <= deployed["Resources"].keys():
@@ -243,14 +248,18 @@ class _Restore:
 
     def silence(self) -> str:
         """While some functions use the old tables and some the new ones, nobody writes."""
+        self._require_at_work()
         return functions.silence(self._account, self._stack)
 
     def switch(self) -> str:
         """The old tables leave the stack, and stay in the account."""
+        self._require_at_work()
         self._change(_at_once(self._template()))
         return f"Epoch {self._new.epoch}."
 
     def wake(self) -> str:
+        """Unless somebody has them held meanwhile."""
+        self._require_at_work()
         return functions.wake(self._account, self._entry, self._stack, self._template())
 
     def smoke(self) -> str:
@@ -270,6 +279,9 @@ class _Restore:
         if not is_left:
             return f"No table of epoch {self._entry.epoch} is left."
         return f"The tables of epoch {self._entry.epoch} stay until {until:%Y-%m-%d} at least."
+
+    def _require_at_work(self) -> None:
+        self._registry.require_at_work(self._entry.tenant, self._work)
 
     @property
     def _stack(self) -> Stack:
