@@ -21,8 +21,11 @@ from infra.template.functions import FUNCTIONS
 
 WAIT_DAYS = 30
 """Between the end of the service and that of the data: somebody may have erred."""
-_LONGEST_REQUEST = max(each.timeout for each in FUNCTIONS if each.is_served)
-"""Seconds after which nobody writes any more of whom a function was silenced."""
+_LONGEST_CALL = max(each.timeout for each in FUNCTIONS)
+"""Seconds after which nobody writes any more: functions that are silenced end the calls they have.
+
+Those of workers last longest, and write as well: rows, and days of the log as objects.
+"""
 
 
 def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False) -> list[Step]:
@@ -120,7 +123,8 @@ class _Leaving:
         if self._stack.find() is None:
             return "There is no stack."
         told = functions.silence(self._account, self._stack)
-        self._account.pause(_LONGEST_REQUEST)
+        print(f"    calls that run end within {_LONGEST_CALL // 60} minutes", flush=True)
+        self._account.pause(_LONGEST_CALL)
         return told
 
     def delete(self) -> None:
