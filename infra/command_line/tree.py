@@ -40,7 +40,7 @@ _OF_INFRA = {
     "export-traces": "send how requests went to a collector of OpenTelemetry",
     "hold": "let no function of a tenant run, in an emergency",
     "wake": "let the functions of a tenant run again",
-    "offboard": "export a tenant and switch it off; after thirty days remove its data",
+    "offboard": "switch a tenant off and export it; after thirty days remove its data",
     "cost": "reckon what a tenant costs, idle and for a million requests of each kind",
 }
 INFRA = Group(

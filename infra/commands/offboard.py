@@ -10,7 +10,7 @@ from infra.operate.registry import Registry
 from infra.operate.steps import Failed, carry_out
 
 DETAILS = """\
-Exports tables and objects to a bucket of yours, switches the service off and deletes the stack.
+Switches the service off, exports tables and objects to a bucket of yours and deletes the stack.
 The data stay for thirty days. Then `offboard TENANT --destroy` removes them and orders the end of
 the key, which comes thirty days later. Each time a report names what is left.
 """

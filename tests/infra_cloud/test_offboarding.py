@@ -1,4 +1,4 @@
-"""Offboarding: exported, switched off, kept for a while, and then without data or key."""
+"""Offboarding: switched off, exported, kept for a while, and then without data or key."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from infra.command_line.tree import INFRA
+from infra.commands import offboard
 from infra.operate import holding, leftovers, offboarding
 from infra.operate.registry import ACTIVE, GONE, LEAVING, Registry
 from infra.operate.steps import Failed, carry_out
@@ -64,7 +66,7 @@ def wait(cell, days=30):
     cell.account.now = (NOW + timedelta(days=days)).timestamp
 
 
-def test_who_leaves_is_exported_and_switched_off_and_the_data_stay(tenant, capsys):
+def test_who_leaves_is_switched_off_and_exported_and_the_data_stay(tenant, capsys):
     leave(tenant)
 
     places = {key.removeprefix(f"{FOLDER}/").partition("/")[::2] for key in exported(tenant)}
@@ -297,3 +299,12 @@ def test_a_removal_that_another_took_the_place_of_removes_nothing(tenant):
         carry_out(first[1:], again="")
 
     assert len(leftovers.tables(tenant.account, "acme")) == len(our_tables())
+
+
+@pytest.mark.parametrize("said", [offboard.DETAILS, INFRA.places["offboard"].about])
+def test_the_help_says_the_order_of_the_steps(cell, said):
+    steps = offboarding.leave(cell.account, cell.entry(), BUCKET)
+    taken = " ".join(step.says for step in steps[2:])
+
+    for words in (said.lower(), taken):
+        assert words.index("switch") < words.index("export")
