@@ -377,12 +377,12 @@ def test_another_set_is_not_mixed_into_one_that_was_begun(lost):
 
 
 def test_tables_that_were_left_are_not_taken_for_those_of_another_set(lost):
-    """Whatever the registry says: another command may have been finished since."""
+    """Where the registry does not say whose they are: an earlier tool forgot that."""
     for step in steps(lost)[:2]:
         step.do()
     registry = Registry(lost.account)
     registry.begin("acme", "release acme", ACTIVE, instead=True)
-    registry.end("acme", "release acme")
+    registry.end("acme", "release acme", restoring="")
 
     with pytest.raises(Failed, match="this is not finished: an earlier restore"):
         restore(lost)
