@@ -25,7 +25,7 @@ from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group, GroupRow
 from chalicelib.tables.groups.memberships import MembershipRow
 from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
-from chalicelib.tables.users.users import BelongingRow, User, UserRow
+from chalicelib.tables.users.users import BelongingRow, User, UserRow, managed_by
 
 MISSING = "The group does not exist."
 NO_ID = "The group id is not valid."
@@ -111,13 +111,9 @@ def _narrowed(ids: Iterable[str], wanted: WantedGroups, rows: Rows) -> list[str]
     theirs: list[AbstractSet[str]] = [
         _memberships_of(rows, user_id).keys() for user_id in wanted.users
     ]
-    theirs += [_managed_by(rows, user_id) for user_id in wanted.managers]
+    managers = (User.among(rows, User.by_id(user_id)) for user_id in wanted.managers)
+    theirs += map(managed_by, managers)
     return [group_id for group_id in ids if all(group_id in each for each in theirs)]
-
-
-def _managed_by(rows: Rows, user_id: str) -> AbstractSet[str]:
-    entries = _memberships_of(rows, user_id).items()
-    return {group_id for group_id, entry in entries if entry["M"]["is_admin"]["BOOL"]}
 
 
 def _memberships_of(rows: Rows, user_id: str) -> Mapping[str, Map[BelongingRow]]:

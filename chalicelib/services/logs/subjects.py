@@ -25,7 +25,7 @@ from chalicelib.tables.items.folders import FolderRow
 from chalicelib.tables.items.resources import ResourceRow
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.logs.readings import Reading
-from chalicelib.tables.users.users import User, UserRow
+from chalicelib.tables.users.users import User, UserRow, managed_by
 
 NO_USER = "The user does not exist."
 NO_GROUP = "The group does not exist."
@@ -95,14 +95,9 @@ def of_group(actor: Actor, group_id: GroupId, wanted: Slice) -> Log:
     if actor.is_admin:
         return _log(*page)
     log = _log(*page, also=actor.id)
-    if not _manages(log.users.get(actor.id), group_id):
+    if group_id not in managed_by(log.users.get(actor.id)):
         raise Stale
     return log
-
-
-def _manages(user: UserRow | None, group_id: GroupId) -> bool:
-    membership = None if user is None else user["groups"]["M"].get(group_id)
-    return membership is not None and membership["M"]["is_admin"]["BOOL"]
 
 
 def _lines(subject: str, wanted: Slice) -> list[Callable[[], Any]]:

@@ -93,6 +93,12 @@ class Belonging:
     created: datetime
 
 
+def managed_by(user: UserRow | None) -> set[str]:
+    """The groups that a user manages, by the row as it was read; nobody is no manager."""
+    entries = {} if user is None else user["groups"]["M"]
+    return {group_id for group_id, entry in entries.items() if entry["M"]["is_admin"]["BOOL"]}
+
+
 class GroupsAttribute(Attribute[Mapping[str, Belonging]]):
     """The user's memberships by group: what their permissions through groups rest on."""
 
