@@ -6,14 +6,14 @@ its own for each leaving: one that was broken off, after which people worked on,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from chalicelib.objects.answers import ANSWERS
 from infra.operate import builds, functions, leftovers
 from infra.operate.account import Account
-from infra.operate.registry import ACTIVE, GONE, LEAVING, RESERVED, Entry, Registry
+from infra.operate.registry import ACTIVE, GONE, LEAVES, LEAVING, RESERVED, Entry, Registry
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
 from infra.template.cell.backups import VAULT_DAYS
@@ -31,13 +31,16 @@ Those of workers last longest, and write as well: rows, and days of the log as o
 def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False) -> list[Step]:
     """First half. Everything of it can be undone: the data stay where they are."""
     going = _Leaving(account, entry, bucket, instead=instead)
-    return [
-        Step("write down what is begun", going.begin),
+    changing = [
         Step(f"see that s3://{going.place}/ can be written to", going.try_to_write),
         Step("switch the service off", going.silence),
         Step(f"export the tables to s3://{going.place}/", going.export),
         Step(f"copy the objects to s3://{going.place}/", going.copy),
         Step("delete the stack; tables, objects and keys stay", going.delete),
+    ]
+    return [
+        Step("write down what is begun", going.begin),
+        *going.while_at_work(changing),
         Step("write down from when on the data may be removed", going.end),
         Step("report what is left", going.report),
     ]
@@ -46,9 +49,10 @@ def leave(account: Account, entry: Entry, bucket: str, *, instead: bool = False)
 def destroy(account: Account, entry: Entry, *, instead: bool = False) -> list[Step]:
     """Second half. After it nobody can have the data back, but for thirty days the key."""
     going = _Leaving(account, entry, "", instead=instead)
+    remove = Step("remove tables and objects, order the end of secrets and key", going.remove)
     return [
         Step("see that the wait is over", going.require_waited),
-        Step("remove tables and objects, order the end of secrets and key", going.remove),
+        *going.while_at_work([remove]),
         Step("write down that the tenant is gone", going.gone),
         Step("report what is left", going.report),
     ]
@@ -64,6 +68,10 @@ class _Leaving:
         self._begun = _begun_before(entry) or f"{_now(account):%Y%m%dT%H%M%SZ}"
         self._work = f"{_work_of(entry)}{self._begun}"
         self._folder = f"{entry.tenant}/{self._begun}"
+
+    def while_at_work(self, steps: Iterable[Step]) -> list[Step]:
+        """Hours may pass, in which somebody else has the tenant stay."""
+        return self._registry.while_at_work(self._entry.tenant, self._work, steps)
 
     @property
     def place(self) -> str:
@@ -119,7 +127,6 @@ class _Leaving:
 
     def silence(self) -> str:
         """The functions its stack has: a release that brings others may not have reached it."""
-        self._require_at_work()
         if self._stack.find() is None:
             return "There is no stack."
         told = functions.silence(self._account, self._stack)
@@ -128,8 +135,6 @@ class _Leaving:
         return told
 
     def delete(self) -> None:
-        """Hours may have passed, in which somebody else has the tenant stay."""
-        self._require_at_work()
         if self._stack.find() is not None and (api := self._stack.outputs().get("ApiId")):
             leftovers.remove_gateway_logs(self._account, api)
         self._stack.delete()
@@ -148,7 +153,6 @@ class _Leaving:
             raise Failed(f"The data of {tenant} may be removed from {entry.until} on.")
 
     def remove(self) -> None:
-        self._require_at_work()
         leftovers.remove(self._account, self._entry.tenant, recoverable=True)
 
     def gone(self) -> None:
@@ -162,9 +166,6 @@ class _Leaving:
             f"    days; until then whoever may restore from it can read the rows. Logs end by\n"
             f"    themselves, too; without the tenant's key nobody reads these."
         )
-
-    def _require_at_work(self) -> None:
-        self._registry.require_at_work(self._entry.tenant, self._work)
 
     @property
     def _stack(self) -> Stack:
@@ -202,14 +203,12 @@ def _now(account: Account) -> datetime:
 
 
 def _work_of(entry: Entry) -> str:
-    return f"offboard {entry.tenant} "
+    return f"{LEAVES}{entry.tenant} "
 
 
 def _begun_before(entry: Entry) -> str:
     """When the leaving began that is not finished; nothing where another work, or none, is."""
-    return (
-        entry.work.removeprefix(_work_of(entry)) if entry.work.startswith(_work_of(entry)) else ""
-    )
+    return entry.work.partition(_work_of(entry))[2]
 
 
 def _exports(client: Any, table: str) -> Iterator[Any]:

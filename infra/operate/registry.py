@@ -9,14 +9,15 @@ One that takes long asks before each further change whether another has taken it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from botocore.exceptions import ClientError
 
 from infra.operate.account import Account
-from infra.operate.steps import Failed
+from infra.operate.steps import Failed, Step
 from infra.template.cell.platform import REGISTRY
 
 RESERVED = "reserved"
@@ -29,6 +30,8 @@ GONE = "gone"
 
 HELD = "hold"
 """The work of a tenant none of whose functions runs, until it is woken."""
+LEAVES = "offboard "
+"""How the work of a tenant begins that leaves: it is silent, for hours if need be."""
 
 _FREE = (
     "(#work = :work OR (#work = :nothing AND "
@@ -169,6 +172,15 @@ class Registry:
                 f"This command is no longer at work on {tenant}: {why}. It changes nothing more; "
                 f"`status {tenant}` says how the tenant stands."
             )
+
+    def while_at_work(self, tenant: str, work: str, steps: Iterable[Step]) -> list[Step]:
+        """Steps of which each asks first whether their command is at work still."""
+
+        def carry_out(step: Step) -> str | None:
+            self.require_at_work(tenant, work)
+            return step.do()
+
+        return [replace(step, do=partial(carry_out, step)) for step in steps]
 
     def _taken(self, tenant: str) -> str:
         if self.fetch(tenant).state != RESERVED:

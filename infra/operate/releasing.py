@@ -11,7 +11,7 @@ from infra.checks import forms
 from infra.operate import builds, functions, leftovers, mail_identities, smoke, upgrades
 from infra.operate.account import Account
 from infra.operate.builds import Build
-from infra.operate.registry import ACTIVE, HELD, Entry, Registry
+from infra.operate.registry import ACTIVE, HELD, LEAVES, Entry, Registry
 from infra.operate.stack import ChangeSet, Stack
 from infra.operate.steps import Failed, Step
 from infra.template.alarms import OF_RECIPIENTS
@@ -19,8 +19,6 @@ from infra.template.alarms import OF_RECIPIENTS
 SECOND_WAVE = 0.05
 """The part of the tenants a release reaches before the rest."""
 WORK = "release"
-_LEAVES = "offboard "
-"""How the work of a tenant begins that is being exported: it is silent, for hours if need be."""
 _BATCH = 100
 """CloudWatch tells of so many alarms at once."""
 
@@ -41,7 +39,7 @@ def _in_the_way(entry: Entry) -> str:
     """Why a tenant may be silent for long, or no other command begins on it; often nothing."""
     if entry.work == HELD:
         return "held"
-    return entry.restoring or (entry.work if entry.work.startswith(_LEAVES) else "")
+    return entry.restoring or (entry.work if entry.work.startswith(LEAVES) else "")
 
 
 def passed(build: Build, entries: Iterable[Entry]) -> str:

@@ -68,7 +68,7 @@ def steps(
     source = _Past(account, entry, moment)
     back = _Restore(account, build, entry, source, moment, instead=instead)
     restore = Step(f"restore each table to {moment:%Y-%m-%d %H:%M:%S} UTC", back.restore)
-    return [*back.to_new_tables(restore), *back.over_to_them(), *back.to_the_end()]
+    return back.steps(restore, *back.over_to_them())
 
 
 def steps_from_vault(
@@ -79,7 +79,7 @@ def steps_from_vault(
     back = _Restore(account, build, entry, source, chosen.last, instead=instead)
     restore = Step(f"restore each table from the vault: {chosen}", back.restore)
     publish = Step("publish the keys that the secrets hold", back.publish_keys)
-    return [*back.to_new_tables(restore), *back.over_to_them(), publish, *back.to_the_end()]
+    return back.steps(restore, *back.over_to_them(), publish)
 
 
 class _Restore:
@@ -102,9 +102,9 @@ class _Restore:
         self._work = f"{WORK} {entry.tenant} {moment:%Y-%m-%dT%H:%M:%SZ}"
         self._new = replace(entry, epoch=entry.epoch + 1)
 
-    def to_new_tables(self, restore: Step) -> list[Step]:
-        return [
-            Step("write down what is begun", self.begin),
+    def steps(self, restore: Step, *over_to_them: Step) -> list[Step]:
+        """All of them; what changes something is done while nobody has the tenant held."""
+        changing = [
             restore,
             Step(
                 "put back what restored tables lose: expiry, recovery, protection, tags",
@@ -113,6 +113,13 @@ class _Restore:
             Step("check all rows against each other", self.check),
             Step("close all sessions, end all links, and drop the mails that wait", self.close),
             Step("keep the keys that sign tokens as they are", self.keep_keys),
+            *over_to_them,
+        ]
+        return [
+            Step("write down what is begun", self.begin),
+            *self._registry.while_at_work(self._entry.tenant, self._work, changing),
+            Step("see that it answers", self.smoke),
+            Step("write down the new epoch", self.end),
         ]
 
     def over_to_them(self) -> list[Step]:
@@ -121,12 +128,6 @@ class _Restore:
             Step("switch the service off", self.silence),
             Step("lead the functions to the new tables", self.switch),
             Step("switch the service on again", self.wake),
-        ]
-
-    def to_the_end(self) -> list[Step]:
-        return [
-            Step("see that it answers", self.smoke),
-            Step("write down the new epoch", self.end),
         ]
 
     def begin(self) -> None:
@@ -171,7 +172,6 @@ class _Restore:
 
     def settle(self) -> None:
         """From the template, so that a restored table is what a new one would be."""
-        self._require_at_work()
         for resource in self._resources().values():
             table_settings.put_back(self._account, resource, self._entry.tenant)
 
@@ -197,7 +197,6 @@ class _Restore:
 
         Mails that waited at the moment have been sent since, or hold a link that ends here.
         """
-        self._require_at_work()
         if self._is_switched():
             return _IN_USE
         ended, dropped = (
@@ -210,7 +209,6 @@ class _Restore:
 
     def keep_keys(self) -> str:
         """Their private halves are no rows, and were not put back."""
-        self._require_at_work()
         if self._is_switched():
             return _IN_USE
         old, new = self._entry.table(SETTINGS), self._new.table(SETTINGS)
@@ -223,13 +221,11 @@ class _Restore:
 
     def publish_keys(self) -> str:
         """What is not published yet is, by the private halves: the rows may be gone, or older."""
-        self._require_at_work()
         made = functions.call(self._account, self._entry.tenant, FOUNDER, {})
         return f"The fingerprint of the server's key: {made['fingerprint']}"
 
     def take_in(self) -> str:
         """Import them: a stack never creates what is there."""
-        self._require_at_work()
         deployed = self._stack.template()
         new = self._resources()
         if new.keys() <= deployed["Resources"].keys():
@@ -248,18 +244,14 @@ class _Restore:
 
     def silence(self) -> str:
         """While some functions use the old tables and some the new ones, nobody writes."""
-        self._require_at_work()
         return functions.silence(self._account, self._stack)
 
     def switch(self) -> str:
         """The old tables leave the stack, and stay in the account."""
-        self._require_at_work()
         self._change(_at_once(self._template()))
         return f"Epoch {self._new.epoch}."
 
     def wake(self) -> str:
-        """Unless somebody has them held meanwhile."""
-        self._require_at_work()
         return functions.wake(self._account, self._entry, self._stack, self._template())
 
     def smoke(self) -> str:
@@ -279,9 +271,6 @@ class _Restore:
         if not is_left:
             return f"No table of epoch {self._entry.epoch} is left."
         return f"The tables of epoch {self._entry.epoch} stay until {until:%Y-%m-%d} at least."
-
-    def _require_at_work(self) -> None:
-        self._registry.require_at_work(self._entry.tenant, self._work)
 
     @property
     def _stack(self) -> Stack:
