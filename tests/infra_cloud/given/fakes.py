@@ -228,7 +228,9 @@ class CloudFormation:
             }
             for name, physical in stack.physical.items()
         ]
-        return {"StackResourceSummaries": [*listed, *_undone(stack), *_left(stack)]}
+        undone = stack.undone, "AWS::SecretsManager::Secret", "IMPORT_ROLLBACK_COMPLETE"
+        left = stack.left, "AWS::Lambda::Function", "DELETE_FAILED"
+        return {"StackResourceSummaries": [*listed, *_further(*undone), *_further(*left)]}
 
     def GetTemplate(self, StackName, **_):  # noqa: N802, N803
         return {"TemplateBody": deepcopy(self.stacks[StackName].template)}
@@ -270,23 +272,14 @@ _UNDONE = {
 }
 
 
-def _undone(stack: Stack) -> Iterator[dict[str, str]]:
-    for name, physical in stack.undone.items():
+def _further(resources: dict[str, str], kind: str, status: str) -> Iterator[dict[str, str]]:
+    """Resources that a stack lists beside those it has."""
+    for name, physical in resources.items():
         yield {
             "LogicalResourceId": name,
             "PhysicalResourceId": physical,
-            "ResourceType": "AWS::SecretsManager::Secret",
-            "ResourceStatus": "IMPORT_ROLLBACK_COMPLETE",
-        }
-
-
-def _left(stack: Stack) -> Iterator[dict[str, str]]:
-    for name, physical in stack.left.items():
-        yield {
-            "LogicalResourceId": name,
-            "PhysicalResourceId": physical,
-            "ResourceType": "AWS::Lambda::Function",
-            "ResourceStatus": "DELETE_FAILED",
+            "ResourceType": kind,
+            "ResourceStatus": status,
         }
 
 
