@@ -27,7 +27,11 @@ LOOPBACK = "0100007F"
 
 def listening(pid):
     """Addresses and ports, in hexadecimal digits, at which a process waits for others."""
-    links = [str(fd.readlink()) for fd in Path(f"/proc/{pid}/fd").iterdir()]
+    links = []
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        # It opens and closes others meanwhile; what it listens at stays.
+        with suppress(FileNotFoundError):
+            links.append(str(descriptor.readlink()))
     own = {match[1] for link in links if (match := re.match(r"socket:\[(\d+)\]", link))}
     rows = [
         row.split()
