@@ -91,6 +91,11 @@ _moment = Rule(
     canonical=find_moment,
     schema={"type": "string", "format": "date-time"},
 )
+_parseable = Rule(
+    "dateTimeStringParseable",
+    "The {field} date could not be parsed.",
+    lambda value: find_moment(value) is not None,
+)
 scalar = Rule("scalar", "The {field} should be a text.", lambda v: isinstance(v, str), gives=str)
 _fits = message_length(LONGEST_SECRET)
 
@@ -124,7 +129,7 @@ class Expiry:
         str, absent_is_empty, not_empty, max_length(51), alphanumeric, _valid_fingerprint
     ]
     armored_key: Annotated[ArmoredKey, absent_is_empty]
-    expired: Annotated[datetime, absent_is_empty, not_empty, _moment]
+    expired: Annotated[datetime, absent_is_empty, not_empty, _parseable, _moment]
     deleted: Annotated[object, null_on_create] = None
 
 

@@ -336,7 +336,10 @@ MATCH = "isMatchingKeyFingerprint"
         ({"fingerprint": "a" * 40}, {"fingerprint": {"isValidFingerprint", MATCH}}),
         ({"fingerprint": "-"}, {"fingerprint": {"alphaNumeric"}}),
         ({"fingerprint": "A" * 40}, {"fingerprint": {MATCH}}),
-        ({"expired": "soon"}, {"expired": {"dateTime"}}),
+        *(
+            ({"expired": each}, {"expired": {"dateTime", "dateTimeStringParseable"}})
+            for each in ("soon", 7)
+        ),
         ({"expired": None}, {"expired": {"_empty"}}),
         ({"deleted": "2026-01-01T00:00:00Z"}, {"deleted": {"isNullOnCreate"}}),
         (
