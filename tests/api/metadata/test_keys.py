@@ -279,7 +279,11 @@ def test_a_private_key_is_never_stored(ada, digest):
     key = pair()
     before = digest()
 
-    assert ada.client.post(KEYS, body_of(key, ada, armored_key=key.private)).status == 400
+    response = ada.client.post(KEYS, body_of(key, ada, armored_key=key.private))
+
+    assert refused(response, NOT_SAVED) == {
+        "armored_key": {"isParsableArmoredPublicKey", "isPublicKeyValidStrict"}
+    }
     assert digest() == before
 
 
@@ -350,6 +354,10 @@ MATCH = "isMatchingKeyFingerprint"
             },
         ),
         ({"armored_key": ""}, {"armored_key": {"_empty"}, "fingerprint": {MATCH}}),
+        (
+            {"armored_key": pair().private},
+            {"armored_key": {"isParsableArmoredPublicKey", "isPublicKeyRevoked"}},
+        ),
         *(
             (
                 {"armored_key": each},

@@ -6,6 +6,7 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items.metadata import INVALID_KEY, Expiry, NewMetadataKey, require_something
 from chalicelib.crypto import key_rules
 from chalicelib.crypto.key_rules import KeyFacts
+from chalicelib.crypto.openpgp import fingerprint_of_private_key
 from chalicelib.crypto.public_keys import find_facts
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
@@ -111,7 +112,7 @@ def _errors(body: NewMetadataKey, facts: KeyFacts | None, known: Known) -> dict[
     """What is wrong with a new key, by itself and beside the others."""
     keys = MetadataKey.every()
     broken: dict[str, str] = {}
-    if facts is None or facts.fingerprint != body.fingerprint:
+    if _fingerprint(body.armored_key, facts) != body.fingerprint:
         broken |= _MISMATCH
     if any(key.fingerprint == body.fingerprint for key in keys):
         broken |= _TAKEN
@@ -132,19 +133,25 @@ def _errors(body: NewMetadataKey, facts: KeyFacts | None, known: Known) -> dict[
 def _read_expiry(draft: Draft[Expiry]) -> Expiry:
     """The body, whose key has its own fingerprint and carries a revocation."""
     errors = draft.errors()
-    facts = find_facts(draft.members.get("armored_key"))
+    armored = draft.members.get("armored_key")
+    facts = find_facts(armored)
     form = errors.get("armored_key", {})
     if "_empty" not in form and (broken := _not_revoked(facts)):
         errors["armored_key"] = {**form, **broken}
     named = errors.get("fingerprint", {})
     is_named = not {"_empty", "alphaNumeric"} & {*named}
-    if is_named and (facts is None or facts.fingerprint != draft.members.get("fingerprint")):
+    if is_named and _fingerprint(armored, facts) != draft.members.get("fingerprint"):
         errors["fingerprint"] = {**named, **_MISMATCH}
     elif "alphaNumeric" in named:
         errors["fingerprint"] = {"alphaNumeric": named["alphaNumeric"]}
     if errors:
         raise Invalid(INVALID_KEY, errors)
     return draft.read(INVALID_KEY)
+
+
+def _fingerprint(armored: object, facts: KeyFacts | None) -> str | None:
+    """Which key it is, also of a private one, which is refused by another rule."""
+    return fingerprint_of_private_key(armored) if facts is None else facts.fingerprint
 
 
 def _not_revoked(facts: KeyFacts | None) -> FieldErrors:
