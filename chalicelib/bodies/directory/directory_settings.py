@@ -95,6 +95,8 @@ _attribute = Rule(
 _scalar = Rule(
     "scalar", "The {field} should be a single value.", lambda v: not isinstance(v, list | dict)
 )
+_object = array.saying("The {field} should be an object.")
+"""Where clients know the refusal of what is no object by this name."""
 _has_some = Rule(
     "hasAtLeast",
     "The {field} should contain at least 1 item.",
@@ -223,7 +225,7 @@ def _domains_errors(sent: Any) -> FieldErrors:
     if sent in ([], {}):
         return _has_some.broken("domains")
     if not isinstance(sent, dict):
-        return {"array": "The domains should be an object by names."}
+        return _object.broken("domains")
     if len(sent) > MOST_DOMAINS:
         return at_most(MOST_DOMAINS).broken("domains")
     if not all(_is_connection_name(name) for name in sent):
@@ -237,7 +239,7 @@ def _is_connection_name(name: str) -> bool:
 
 def _domain_errors(sent: Any) -> FieldErrors:
     if not isinstance(sent, dict):
-        return array.broken("domain")
+        return _object.broken("domain")
     return Draft(DomainBody, sent).errors()
 
 
@@ -290,7 +292,7 @@ def _fallback_errors(sent: Any) -> FieldErrors:
     if sent in (None, "", [], {}):
         return {}
     if not isinstance(sent, dict):
-        return array.broken("field_fallbacks")
+        return _object.broken("field_fallbacks")
     return _each(sent, _fallbacks_of_kind_errors)
 
 
@@ -298,7 +300,7 @@ def _fallbacks_of_kind_errors(kind: str, sent: Any) -> FieldErrors:
     if kind not in KINDS:
         return {"invalidDirectoryType": "The field fallbacks should be of ad or openldap."}
     if not isinstance(sent, dict):
-        return array.broken(kind)
+        return _object.broken(kind)
     if not sent:
         return {"notEmptyArray": f"The fallbacks of {kind} should not be empty."}
     username = sent.get("username")

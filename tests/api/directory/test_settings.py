@@ -233,6 +233,13 @@ def test_each_field_has_its_rules(
     assert ada.client.get(SETTINGS).body == []
 
 
+def test_what_is_to_be_an_object_is_called_one(ada: Somebody, company: Company) -> None:
+    sent = form(ada, company, domains={"main": "x"}, field_fallbacks="x")
+    errors = ada.client.put(SETTINGS, json=sent).body
+    assert errors["domains"]["main"]["array"] == "The domain should be an object."
+    assert errors["field_fallbacks"]["array"] == "The field fallbacks should be an object."
+
+
 @pytest.mark.parametrize(
     ("broken", "rule"),
     [
