@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.rules import (
+    Rule,
     absent_is_empty,
     boolean,
     if_object,
@@ -21,6 +22,7 @@ from chalicelib.domain.light import dataclass
 TOTP = "totp"
 YUBIKEY = "yubikey"
 DUO = "duo"
+URI = "otpProvisioningUri"
 WRONG_CODE = "Something went wrong when validating the one-time password."
 NO_DATA = "The multi-factor authentication settings data should not be empty."
 NO_PROVIDERS = "The list of multi-factor authentication providers is missing."
@@ -98,11 +100,23 @@ class CodeBody:
         return bool(self.remember) and self.remember not in ("0", "false")
 
 
+provisioning_uri = Rule(
+    "isValidOtpProvisioningUri",
+    "This is no such address.",
+    utf8.holds,
+    gives=str,
+    schema=utf8.schema,
+)
+"""Here, that it is a text; what else it has to be is known to who reads it."""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class SetupBody:
     """The address that has set up an app, and the code that the app shows."""
 
-    otpProvisioningUri: Annotated[str, absent_is_empty, not_empty, utf8]  # noqa: N815 - as sent
+    otpProvisioningUri: Annotated[  # noqa: N815 - as sent
+        str, absent_is_empty, not_empty, provisioning_uri
+    ]
     totp: Annotated[object, required, not_empty, meant(required, utf8)]
 
     @property

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.sign_in.mfa import TOTP, WRONG_CODE, SetupBody
+from chalicelib.bodies.sign_in.mfa import TOTP, URI, WRONG_CODE, SetupBody, provisioning_uri
 from chalicelib.crypto.totp import Authenticator
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import FieldErrors, Forbidden, Invalid, Unauthenticated
+from chalicelib.domain.errors import Forbidden, Invalid, Unauthenticated
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
@@ -159,16 +159,21 @@ def _require_enabled(rows: Rows) -> None:
 
 def _proven(draft: Draft[SetupBody]) -> tuple[Authenticator, int]:
     """What the address sets up, and the step whose code proves that an app has it."""
-    body = draft.read(WRONG_CODE)
-    authenticator = Authenticator.read(body.otpProvisioningUri)
-    if authenticator is None:
-        raise _broken("otpProvisioningUri", "isValidOtpProvisioningUri", "This is no such address.")
-    step = authenticator.step_of(body.code, clock.timestamp())
+    authenticator = _addressed(draft)
+    step = authenticator.step_of(draft.read(WRONG_CODE).code, clock.timestamp())
     if step is None:
-        raise _broken(TOTP, "isValidOtp", "This one-time password is not valid.")
+        broken = {"isValidOtp": "This one-time password is not valid."}
+        raise Invalid(WRONG_CODE, {TOTP: broken})
     return authenticator, step
 
 
-def _broken(name: str, rule: str, message: str) -> Invalid:
-    errors: FieldErrors = {name: {rule: message}}
-    return Invalid(WRONG_CODE, errors)
+def _addressed(draft: Draft[SetupBody]) -> Authenticator:
+    """What the address sets up; refused with all that is wrong, but for what the code should be."""
+    errors = draft.errors()
+    is_text = URI not in errors
+    found = Authenticator.read(draft.members[URI]) if is_text else None
+    if is_text and found is None:
+        errors[URI] = provisioning_uri.broken(URI)
+    if errors or found is None:
+        raise Invalid(WRONG_CODE, errors)
+    return found

@@ -116,6 +116,14 @@ def test_a_client_may_make_the_address(betty: Somebody, time: Time) -> None:
             {"otpProvisioningUri": "", "totp": ""},
             {"otpProvisioningUri": {"_empty"}, "totp": {"_empty"}},
         ),
+        (
+            {"otpProvisioningUri": "otpauth://totp/Betty"},
+            {"otpProvisioningUri": {"isValidOtpProvisioningUri"}, "totp": {"_required"}},
+        ),
+        (
+            {"otpProvisioningUri": ["x"], "totp": None},
+            {"otpProvisioningUri": {"isValidOtpProvisioningUri"}, "totp": {"_empty"}},
+        ),
         ({"otpProvisioningUri": OWN, "totp": "000000"}, {"totp": {"isValidOtp"}}),
         ({"otpProvisioningUri": OWN, "totp": ["1"]}, {"totp": {"isValidOtp"}}),
         *(
