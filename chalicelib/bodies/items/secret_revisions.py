@@ -12,6 +12,7 @@ from chalicelib.domain.light import dataclass
 
 EMPTY = "The request data can not be empty."
 INVALID = "Could not validate the settings."
+_LEFT_EMPTY = "This field cannot be left empty"
 MOST_REVISIONS = 1
 """The active one: those it replaces are not kept (ADR 30)."""
 
@@ -67,7 +68,14 @@ _unshared = Rule(
 class RevisionsSettings:
     """How many revisions of secrets are kept, and whether who is given access gets old ones."""
 
-    max_revisions: Annotated[int, absent_is_empty, not_empty, _whole, _positive, _kept]
+    max_revisions: Annotated[
+        int,
+        absent_is_empty.saying(_LEFT_EMPTY),
+        not_empty.saying(_LEFT_EMPTY),
+        _whole,
+        _positive,
+        _kept,
+    ]
     allow_sharing_revisions: Annotated[bool, absent_is_empty, not_empty, boolean, _unshared]
 
 

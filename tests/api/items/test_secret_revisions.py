@@ -381,6 +381,14 @@ def test_settings_can_be_taken_back(ada, betty):
     assert betty.client.get(SETTINGS).body == KEPT
 
 
+@pytest.mark.parametrize("sent", [{}, {"max_revisions": None}])
+def test_the_number_of_revisions_is_not_left_empty(ada, sent):
+    response = ada.client.post(SETTINGS, {"allow_sharing_revisions": False, **sent})
+
+    assert rules(response) == {"max_revisions": {"_empty"}}
+    assert response.body["max_revisions"]["_empty"] == "This field cannot be left empty"
+
+
 @pytest.mark.parametrize("count", [2, "2", 10, 11, 12, 10**17])
 def test_a_history_is_not_promised(ada, digest, count):
     before = digest()
