@@ -96,7 +96,7 @@ _parseable = Rule(
     "The {field} date could not be parsed.",
     lambda value: find_moment(value) is not None,
 )
-scalar = Rule("scalar", "The {field} should be a text.", lambda v: isinstance(v, str), gives=str)
+_scalar = Rule("scalar", "The {field} should be a text.", lambda v: isinstance(v, str), gives=str)
 _fits = message_length(LONGEST_SECRET)
 
 ArmoredKey = Annotated[str, not_empty, ascii_only, max_length(LONGEST_KEY)]
@@ -146,7 +146,7 @@ class SentCopy:
 class OneCopy:
     """The same of the key that the path names, which is looked for before what the data say."""
 
-    data: Annotated[str, absent_is_empty, scalar, meant(not_empty, ascii_only, _fits)]
+    data: Annotated[str, absent_is_empty, _scalar, meant(not_empty, ascii_only, _fits)]
     user_id: Annotated[str | None, uuid] = None
 
 
@@ -203,6 +203,7 @@ class TypesSettings:
     allow_v4_v5_upgrade: Switch
 
 
+key_kind = in_list("user_key", "shared_key")
 only_shared = Rule(
     "is_not_shared_key",
     "The {field} should be shared_key.",
@@ -215,12 +216,12 @@ Id = Annotated[str, absent_is_empty, not_empty, uuid]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class TagUpgrade:
-    """Metadata in place of what names a tag in clear."""
+    """Metadata in place of what names a tag in clear; what they must be is looked at later."""
 
     id: Id
-    metadata: Annotated[str, absent_is_empty, not_empty, scalar]
+    metadata: Annotated[Any, absent_is_empty, not_empty, meant(ascii_only)]
     metadata_key_id: Id
-    metadata_key_type: Annotated[str, absent_is_empty, not_empty, scalar]
+    metadata_key_type: Annotated[Any, absent_is_empty, not_empty, meant(key_kind)]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -252,7 +253,7 @@ class Redescription:
 
     metadata: Metadata
     metadata_key_id: Annotated[str, uuid]
-    metadata_key_type: Annotated[str, in_list("user_key", "shared_key")]
+    metadata_key_type: Annotated[str, key_kind]
 
 
 DEFAULTS = {

@@ -10,13 +10,14 @@ from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.entries import listed, refused_each
 from chalicelib.bodies.items import formats
 from chalicelib.bodies.items.formats import MetadataKeyType
-from chalicelib.bodies.items.metadata import TypesSettings, scalar
+from chalicelib.bodies.items.metadata import TypesSettings, key_kind
 from chalicelib.bodies.openpgp import message_length, parsable_metadata
 from chalicelib.bodies.rules import (
     absent_is_empty,
     ascii_only,
     boolean,
     max_length,
+    meant,
     not_empty,
     required,
     utf8_extended,
@@ -65,7 +66,8 @@ class NewTag:
     """A tag whose slug is encrypted."""
 
     metadata: Annotated[str, not_empty, ascii_only]
-    metadata_key_type: Annotated[str, not_empty, scalar]
+    metadata_key_type: Annotated[Any, not_empty, meant(key_kind)]
+    """Looked at when it is stored."""
     is_shared: Annotated[bool, boolean]
     metadata_key_id: Annotated[str | None, not_empty, uuid] = None
 

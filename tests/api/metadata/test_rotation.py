@@ -266,7 +266,10 @@ def test_metadata_are_for_the_key_that_follows(ada, betty, first, digest):
 
     for members, expected in (
         ({"metadata": "none"}, {"metadata": {"isMetadataParsable"}}),
-        ({"metadata": "ä"}, {"metadata": {"ascii", "isMetadataParsable"}}),
+        *(
+            ({"metadata": each}, {"metadata": {"ascii", "isMetadataParsable"}})
+            for each in ("ä", 5, ["none"], {})
+        ),
         (
             {"metadata": message("about", betty.key.public)},
             {"metadata": {"isValidEncryptedResourceMetadata"}},

@@ -179,7 +179,8 @@ def test_what_cannot_be_stored(ada, key):
         return rules(response, 0)
 
     assert refused(own(ada, metadata="nonsense")) == {"metadata": ["isMetadataParsable"]}
-    assert refused(own(ada, metadata_key_type="x")) == {"metadata_key_type": ["inList"]}
+    for each in ("x", 5, ["user_key"]):
+        assert refused(own(ada, metadata_key_type=each)) == {"metadata_key_type": ["inList"]}
     assert refused(own(ada, "x" * 8_000)) == {"metadata": ["maxLength"]}
     assert index(ada) == []
 

@@ -205,9 +205,13 @@ def test_a_users_key_may_be_ruled_out(ada, betty, key):
     [
         ({"metadata": None}, {"metadata": {"_empty"}}),
         ({"metadata_key_id": None}, {"metadata_key_id": {"_empty"}}),
-        ({"metadata_key_type": "other"}, {"metadata_key_type": {"inList"}}),
+        *(
+            ({"metadata_key_type": each}, {"metadata_key_type": {"inList"}})
+            for each in ("other", 5, ["user_key"], {})
+        ),
         ({"modified": None}, {"modified": {"_empty"}}),
         ({"metadata": "none"}, {"metadata": {"isMetadataParsable"}}),
+        ({"metadata": 5}, {"metadata": {"ascii", "isMetadataParsable"}}),
     ],
 )
 def test_the_form_of_an_entry(ada, key, digest, members, expected):
