@@ -196,6 +196,12 @@ integer = Rule(
 array = Rule(
     "array", "The {field} should be a list.", lambda value: isinstance(value, list), gives=list
 )
+has_some = Rule(
+    "hasAtLeast",
+    "The {field} should contain at least 1 item.",
+    lambda value: isinstance(value, list) and len(value) > 0,
+    schema={"minItems": 1},
+)
 an_object = Rule(
     "object", "The {field} should be an object.", lambda value: isinstance(value, dict)
 )

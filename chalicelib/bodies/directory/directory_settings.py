@@ -17,6 +17,7 @@ from chalicelib.bodies.rules import (
     array,
     at_most,
     boolean,
+    has_some,
     in_list,
     max_length,
     meant,
@@ -97,12 +98,6 @@ _scalar = Rule(
 )
 _object = array.saying("The {field} should be an object.")
 """Where clients know the refusal of what is no object by this name."""
-_has_some = Rule(
-    "hasAtLeast",
-    "The {field} should contain at least 1 item.",
-    lambda value: value != [],
-    schema={"minItems": 1},
-)
 _name = Rule(
     "dn",
     "The {field} should be a distinguished name.",
@@ -126,7 +121,7 @@ class DomainBody:
 
     directory_type: Annotated[str, required, not_empty, in_list(*KINDS)]
     domain_name: Annotated[str, required, not_empty, utf8, max_length(LONGEST_TEXT)]
-    hosts: Annotated[list[Annotated[str, host]], required, _has_some, at_most(MOST_HOSTS)]
+    hosts: Annotated[list[Annotated[str, host]], required, has_some, at_most(MOST_HOSTS)]
     port: Annotated[int, required, not_empty, numeric, port_from(0)]
     connection_type: Annotated[str, required, not_empty, in_list("plain", "ssl", "tls")]
     authentication_type: Annotated[str, required, not_empty, in_list("basic", "sasl")]
@@ -223,7 +218,7 @@ def _domains_errors(sent: Any) -> FieldErrors:
     if sent in (None, ""):
         return required.broken("domains")
     if sent in ([], {}):
-        return _has_some.broken("domains")
+        return has_some.broken("domains")
     if not isinstance(sent, dict):
         return _object.broken("domains")
     if len(sent) > MOST_DOMAINS:

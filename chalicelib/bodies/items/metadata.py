@@ -18,6 +18,7 @@ from chalicelib.bodies.rules import (
     ascii_only,
     at_most,
     boolean,
+    has_some,
     in_list,
     max_length,
     meant,
@@ -67,12 +68,6 @@ _valid_fingerprint = Rule(
 null_on_create = Rule(
     "isNullOnCreate", "The {field} date should not be set here.", lambda value: value is None
 )
-_has_some = Rule(
-    "hasAtLeast",
-    "The {field} should contain at least 1 item.",
-    lambda value: isinstance(value, list) and len(value) > 0,
-    schema={"minItems": 1},
-)
 _of_objects = Rule(
     "_nested",
     "The {field} should contain objects only.",
@@ -115,7 +110,7 @@ class NewMetadataKey:
     fingerprint: Annotated[str, not_empty, max_length(51), alphanumeric, _is_fingerprint]
     armored_key: ArmoredKey
     metadata_private_keys: Annotated[
-        list[NewCopy], not_null, array, _has_some, _of_objects, at_most(MOST_COPIES)
+        list[NewCopy], not_null, array, has_some, _of_objects, at_most(MOST_COPIES)
     ]
     expired: Annotated[object, null_on_create] = None
     deleted: Annotated[object, null_on_create] = None
@@ -175,7 +170,7 @@ class ServerCopies:
     """What comes with the end of zero knowledge: a copy of each key for the server."""
 
     metadata_private_keys: Annotated[
-        list[ServerCopy], absent_is_empty, not_empty, array, _has_some, _of_objects
+        list[ServerCopy], absent_is_empty, not_empty, array, has_some, _of_objects
     ]
 
 

@@ -247,7 +247,6 @@ def test_what_is_to_be_an_object_is_called_one(ada: Somebody, company: Company) 
         ({"directory_type": ""}, "_empty"),
         ({"domain_name": None}, "_empty"),
         ({"hosts": []}, "hasAtLeast"),
-        ({"hosts": "localhost"}, "array"),
         ({"port": ""}, "_empty"),
         ({"port": 65536}, "range"),
         ({"port": -1}, "range"),
@@ -277,6 +276,15 @@ def test_a_host_is_a_name_or_an_address(ada: Somebody, company: Company, host: A
     sent["domains"]["domain"]["hosts"] = [host]
     response = ada.client.put(SETTINGS, json=sent)
     assert rules(response.body) == {"domains": {"domain": {"hosts": {"0": {"host": ...}}}}}
+
+
+@pytest.mark.parametrize("sent", ["localhost", None, {"0": "localhost"}])
+def test_hosts_are_a_list(ada: Somebody, company: Company, sent: Any) -> None:
+    body = form(ada, company)
+    body["domains"]["domain"]["hosts"] = sent
+    response = ada.client.put(SETTINGS, json=body)
+    broken = {"array": ..., "hasAtLeast": ...}
+    assert rules(response.body) == {"domains": {"domain": {"hosts": broken}}}
 
 
 def test_what_is_missing_of_a_domain_is_told(ada: Somebody, company: Company) -> None:
