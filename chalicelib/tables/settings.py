@@ -12,7 +12,8 @@ from pynamodb.expressions.operand import Path
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain import clock
-from chalicelib.storage.base import Check, Key, Table, TableMeta, table_name
+from chalicelib.domain.ids import UserId, new_id
+from chalicelib.storage.base import Check, Key, Table, TableMeta, table_name, timestamp_text
 from chalicelib.storage.stamps import ModifiedAttribute
 
 METADATA_TYPES = "metadata-types"
@@ -121,6 +122,16 @@ class Setting(Table):
 def value_of(row: Setting | None) -> dict[str, Any]:
     """The document, or an empty one where none was ever stored."""
     return (row and row.value) or {}
+
+
+def new_value(by: UserId) -> dict[str, Any]:
+    """What a document begins with: its identifier, who saved it first, and when."""
+    return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": by}
+
+
+def value_or_new(row: Setting | None, by: UserId) -> dict[str, Any]:
+    """The document that is stored, or the beginning of a new one."""
+    return new_value(by) if row is None else value_of(row)
 
 
 def as_read(row: Setting | None) -> Condition:

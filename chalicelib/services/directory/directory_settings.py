@@ -29,7 +29,7 @@ from chalicelib.domain.directory.directory_settings import (
     Transport,
 )
 from chalicelib.domain.errors import FieldErrors, Invalid
-from chalicelib.domain.ids import UserId, find_uuid, new_id
+from chalicelib.domain.ids import UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
@@ -38,12 +38,12 @@ from chalicelib.services.directory.source import NoSuchPlace
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import DIRECTORY
 from chalicelib.storage import reading
-from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import DIRECTORY_SYNC, Setting, as_read, value_of
+from chalicelib.tables.settings import DIRECTORY_SYNC, Setting, as_read, value_of, value_or_new
 from chalicelib.tables.users.users import User
 
 KEY = Setting.named(DIRECTORY_SYNC)
@@ -127,7 +127,7 @@ def save(actor: Actor, draft: Draft[DirectorySettingsBody]) -> None:
     settings = _settings(wanted.form, wanted.passwords)
     _try(lambda: source.probe(settings), NOT_SAVED)
     value = {
-        **_named(actor, wanted.before),
+        **value_or_new(wanted.before, actor.id),
         "form": wanted.form,
         "passwords": {
             name: passwords.seal(DIRECTORY, name, p) for name, p in wanted.passwords.items()
@@ -283,13 +283,6 @@ def _try(ask: Callable[[], T], failed: str) -> T:
         raise Invalid(f"{failed}: {error.message}", broken) from error
     except Unreadable as error:
         raise Invalid(f"{failed}: {error.message}") from error
-
-
-def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the document through all its changes."""
-    if stored is None:
-        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    return value_of(stored)
 
 
 def _stored(row: Setting | None) -> Stored | None:

@@ -19,16 +19,15 @@ from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import FieldErrors, Invalid, NotFound
-from chalicelib.domain.ids import find_uuid, new_id
+from chalicelib.domain.ids import find_uuid
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.directory.provisioners import KEY, digest, of
 from chalicelib.storage import reading
-from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import SCIM, Setting, as_read, value_of
+from chalicelib.tables.settings import SCIM, Setting, as_read, new_value, value_of
 from chalicelib.tables.users.users import User
 
 TOKEN_DAYS = 365
@@ -49,11 +48,9 @@ def create(actor: Actor, draft: Draft[NewScimBody]) -> Setting:
     if stored is not None:
         raise Invalid(_EXISTING)
     value = {
-        "id": new_id(),
+        **new_value(actor.id),
         "setting_id": body.setting_id,
         "scim_user_id": body.scim_user_id,
-        "created": timestamp_text(clock.now()),
-        "created_by": actor.id,
         **_with_token(body.secret_token),
     }
     return _saved(actor, None, value, "created")

@@ -24,13 +24,12 @@ from chalicelib.domain.operator.notices import Event
 from chalicelib.post.relay import NotTaken, Relay
 from chalicelib.services.operator import passwords
 from chalicelib.services.operator.passwords import RELAY
-from chalicelib.services.users.policies.policies import named
 from chalicelib.settings import settings
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import MAIL_RELAY, Setting, as_read, value_of
+from chalicelib.tables.settings import MAIL_RELAY, Setting, as_read, value_of, value_or_new
 from chalicelib.tables.users.users import User
 
 KEY = Setting.named(MAIL_RELAY)
@@ -85,7 +84,7 @@ def save(actor: Actor, draft: Draft[MailRelayBody]) -> Setting:
             asked.probe()
         except NotTaken as error:
             raise Invalid(f"The settings were not saved: {error.message}") from None
-    value = {**named(actor, before), "form": _form(relay), "password": _sealed(relay)}
+    value = {**value_or_new(before, actor.id), "form": _form(relay), "password": _sealed(relay)}
     changes = differences.names(stored.get("form", {}), value["form"])
     if body.password not in (MASK, stored.get("password")):
         changes.append(("password",))

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.sign_in.mfa import MfaSettingsBody, PoliciesBody
 from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.policies.mfa_settings import Policies
 from chalicelib.storage import reading
-from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, as_read, value_of
+from chalicelib.tables.settings import MFA, MFA_POLICIES, Setting, as_read, value_of, value_or_new
 from chalicelib.tables.users.users import User
 
 _INVALID_POLICIES = "Could not validate the MFA policies settings."
@@ -53,7 +50,7 @@ def save_policies(actor: Actor, draft: Draft[PoliciesBody]) -> Policies:
     before = mfa_settings.policies()
     says = asdict(body)
     changes = differences.between(before.says, says)
-    value = _named(actor, before.row) | {
+    value = value_or_new(before.row, actor.id) | {
         **says,
         "forgotten": before.forgotten + (before.remembers and not body.remember_me_for_a_month),
     }
@@ -68,10 +65,3 @@ def save_policies(actor: Actor, draft: Draft[PoliciesBody]) -> Policies:
         notices.tell(tx, Event.MFA_POLICIES_SAVED, to=told, actor=actor.id)
     audit.succeeded("mfa-policies", actor, value["id"])
     return Policies(row)
-
-
-def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the document through all its changes."""
-    if stored is None:
-        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    return value_of(stored)

@@ -16,18 +16,25 @@ from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor, Caller
 from chalicelib.domain.differences import Difference
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.ids import UserId, new_id
+from chalicelib.domain.ids import UserId
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
 from chalicelib.services.access import expiry
-from chalicelib.services.users.policies.policies import Document, about, named
+from chalicelib.services.users.policies.policies import Document, about
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, as_read, value_of
+from chalicelib.tables.settings import (
+    PASSWORD_EXPIRY,
+    Setting,
+    as_read,
+    new_value,
+    value_of,
+    value_or_new,
+)
 from chalicelib.tables.users.users import User
 
 _FIRST = PasswordExpiryBody(automatic_expiry=True, automatic_update=True, policy_override=False)
@@ -44,7 +51,7 @@ def save(actor: Actor, draft: Draft[PasswordExpiryBody]) -> Document:
     rows = reading.read([expiry.KEY])
     before = rows.find(Setting, PASSWORD_EXPIRY)
     changes = differences.between(asdict(expiry.of(rows)), says)
-    value = {**named(actor, before), "says": says, **_since(says, expiry.on_since(rows))}
+    value = {**value_or_new(before, actor.id), "says": says, **_since(says, expiry.on_since(rows))}
     row = Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -71,12 +78,10 @@ def delete(actor: Actor, setting_id: str) -> None:
 
 def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
     """Turn the feature on for a new installation, with the setup of its first user."""
-    now = clock.now()
-    made = {"id": new_id(), "created": timestamp_text(now), "created_by": user_id}
     says = asdict(_FIRST)
-    value = {**made, "says": says, **_since(says, None)}
-    tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=now, modified_by=user_id))
-    log = (made["id"], "PasswordExpiry.updated", user_id, caller)
+    value = {**new_value(user_id), "says": says, **_since(says, None)}
+    tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=user_id))
+    log = (value["id"], "PasswordExpiry.updated", user_id, caller)
     changes = differences.between(asdict(expiry.OFF), says)
     tx.create(ActionLog.of(*log, changes=changes, is_first=False))
 

@@ -19,7 +19,6 @@ from chalicelib.bodies.users.policies import (
 )
 from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
@@ -37,6 +36,7 @@ from chalicelib.tables.settings import (
     Setting,
     as_read,
     value_of,
+    value_or_new,
 )
 from chalicelib.tables.users.users import User
 
@@ -119,7 +119,7 @@ def save(actor: Actor, policy: Policy, draft: Draft[Any]) -> Document:
     rows = reading.read([policy.key])
     before = rows.find(Setting, policy.name)
     changes = differences.between(of(rows, policy).says, says)
-    value = {**named(actor, before), "says": says}
+    value = {**value_or_new(before, actor.id), "says": says}
     row = Setting(policy.name, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -130,13 +130,6 @@ def save(actor: Actor, policy: Policy, draft: Draft[Any]) -> Document:
             notices.tell_of_settings(tx, policy.event, actor)
     audit.succeeded("policies", actor, value["id"])
     return Document(says, about(row))
-
-
-def named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the document through all its changes."""
-    if stored is None:
-        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    return value_of(stored)
 
 
 def about(row: Setting) -> dict[str, str]:

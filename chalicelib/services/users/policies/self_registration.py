@@ -14,16 +14,15 @@ from chalicelib.domain import clock, differences
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.addresses import canonical_domain, domain_of
 from chalicelib.domain.errors import NotFound
-from chalicelib.domain.ids import new_id
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
 from chalicelib.storage import reading
-from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
-from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of
+from chalicelib.tables.settings import SELF_REGISTRATION, Setting, as_read, value_of, value_or_new
 from chalicelib.tables.users.users import User
 
 INVALID = "Could not validate the self registration settings."
@@ -57,7 +56,7 @@ def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
     """
     body = draft.read(INVALID)
     stored = find()
-    value = _named(actor, stored) | {"allowed_domains": body.data.allowed_domains}
+    value = value_or_new(stored, actor.id) | {"allowed_domains": body.data.allowed_domains}
     row = Setting(SELF_REGISTRATION, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
@@ -78,13 +77,6 @@ def delete(actor: Actor, setting_id: str) -> None:
         tx.delete(KEY, provided=as_read(stored))
         _record(tx, actor, value | {"allowed_domains": []}, "deleted", value)
     audit.succeeded("self-registration", actor, value["id"])
-
-
-def _named(actor: Actor, stored: Setting | None) -> dict[str, Any]:
-    """What stays of the document through all its changes."""
-    if stored is None:
-        return {"id": new_id(), "created": timestamp_text(clock.now()), "created_by": actor.id}
-    return value_of(stored)
 
 
 def _record(
