@@ -138,3 +138,9 @@ def as_read(row: Setting | None) -> Condition:
     """The condition that a document is still the one that was read, or still none."""
     condition: Condition = Setting.absent() if row is None else Setting.value == row.value
     return condition
+
+
+def version_as_read(row: Setting | None) -> Condition:
+    """The condition that a row still has the version that was read, or still is not there."""
+    condition: Condition = Setting.absent() if row is None else Setting.version == row.version
+    return condition

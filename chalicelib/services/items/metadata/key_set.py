@@ -10,7 +10,7 @@ from __future__ import annotations
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.settings import METADATA_KEY_SET, Setting
+from chalicelib.tables.settings import METADATA_KEY_SET, Setting, version_as_read
 
 KEY = Setting.named(METADATA_KEY_SET)
 
@@ -22,13 +22,12 @@ def read() -> Setting | None:
 
 def unchanged(before: Setting | None) -> Check:
     """The set is as it was read."""
-    condition = Setting.absent() if before is None else Setting.version == before.version
-    return Check(KEY, condition)
+    return Check(KEY, version_as_read(before))
 
 
 def raise_version(tx: Transaction, before: Setting | None) -> None:
     """Hold that the set is as it was read, and change it."""
-    tx.update(KEY, Setting.version.add(1), provided=unchanged(before).condition)
+    tx.update(KEY, Setting.version.add(1), provided=version_as_read(before))
 
 
 def raise_for_server(tx: Transaction) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.settings import FOLDER_STRUCTURE, Setting
+from chalicelib.tables.settings import FOLDER_STRUCTURE, Setting, version_as_read
 
 KEY = Setting.named(FOLDER_STRUCTURE)
 
@@ -19,6 +19,5 @@ def read() -> Setting | None:
 
 
 def raise_version(tx: Transaction, before: Setting | None) -> None:
-    """Hold that the structure is as it was read."""
-    unchanged = Setting.absent() if before is None else Setting.version == before.version
-    tx.update(KEY, Setting.version.add(1), provided=unchanged)
+    """Hold that the structure is as it was read, and change it."""
+    tx.update(KEY, Setting.version.add(1), provided=version_as_read(before))
