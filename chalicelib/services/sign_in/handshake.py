@@ -33,6 +33,8 @@ from chalicelib.tables.users.users import User
 NONCE_SECONDS = 300
 NONCE_LENGTH = 36
 PROTOCOL = "gpgauthv1.3.0"
+_FRAME = (PROTOCOL, str(NONCE_LENGTH), PROTOCOL)
+"""What stands around the identifier in a nonce."""
 _FINGERPRINT = re.compile(r"[0-9A-Fa-f]{40}")
 
 
@@ -127,21 +129,10 @@ def sign_in(
     user = owner.user
     given = second_factor.beginning(user, remembered).given
     row, cookie = sessions.open_cookie(user, given)
-    login = _nonce_hash(user, nonce)
     try:
         with Transaction() as tx:
-            tx.update(
-                Token.by_hash(login),
-                Token.spent.set(clock.now()),
-                provided=Token.unspent(LOGIN, clock.timestamp()) & (Token.user_id == user.id),
-                otherwise=WrongNonce("The authentication failed."),
-            )
-            tx.update(
-                user,
-                User.last_logged_in.set(clock.now()),
-                provided=user.still_may_sign_in(clock.now()).condition,
-            )
-            tx.create(row)
+            _spend(tx, user, nonce)
+            sessions.begin(tx, user, row)
             sources.count_back(tx, owner.tally)
     except WrongNonce:
         raise _refused(owner, caller) from None
@@ -151,10 +142,10 @@ def sign_in(
 
 def find_nonce(text: object) -> str | None:
     """The identifier inside a well-formed nonce, as sent."""
-    parts = text.split("|") if isinstance(text, str) else []
-    if len(parts) != 4 or (parts[0], parts[1], parts[3]) != (PROTOCOL, "36", PROTOCOL):  # noqa: PLR2004
-        return None
-    return parts[2] if find_uuid(parts[2]) else None
+    match text.split("|") if isinstance(text, str) else []:
+        case [protocol, length, nonce, end] if (protocol, length, end) == _FRAME:
+            return nonce if find_uuid(nonce) else None
+    return None
 
 
 def _find_owner(claim: Claim) -> KeyOwner | None:
@@ -166,6 +157,16 @@ def _find_owner(claim: Claim) -> KeyOwner | None:
     if not user.may_sign_in(clock.now()):
         return None
     return KeyOwner(user, roles.of(rows).role_of(user.role_id), gpgkey)
+
+
+def _spend(tx: Transaction, user: User, nonce: str) -> None:
+    """Use a nonce up, which the user was sent and has not returned yet."""
+    tx.update(
+        Token.by_hash(_nonce_hash(user, nonce)),
+        Token.spent.set(clock.now()),
+        provided=Token.unspent(LOGIN, clock.timestamp()) & (Token.user_id == user.id),
+        otherwise=WrongNonce("The authentication failed."),
+    )
 
 
 def _refused(owner: KeyOwner, caller: Caller) -> WrongNonce:

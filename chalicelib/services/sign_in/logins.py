@@ -15,7 +15,7 @@ from chalicelib.domain.ids import UserId, find_uuid, new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.services.operator import server_key
-from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sources
+from chalicelib.services.sign_in import alerts, refresh_tokens, second_factor, sessions, sources
 from chalicelib.services.sign_in.refresh_tokens import Tokens
 from chalicelib.services.sign_in.second_factor import Given
 from chalicelib.services.sign_in.sessions import ISSUER
@@ -33,7 +33,7 @@ INVALID = "The credentials are invalid."
 _SECONDS = re.compile(r"[0-9]{1,19}(\.[0-9]{1,9})?")
 _SUSPICIOUS = frozenset({"domain", "replay"})
 """Steps at which a challenge fails that the user's key has signed: for another server, which may
-have passed it on, or one that was used before. Who has no such message can have nobody told."""
+have passed it on, or one that was used before. Without such a message nobody causes an alert."""
 
 
 class _BadChallenge(Refusal):
@@ -85,7 +85,7 @@ def log_in(user_id: object, challenge: object, remembered: str | None, caller: C
 
 
 def new_session(user: User) -> tuple[str, Tokens]:
-    """Tokens for a session of this name, which is not open yet."""
+    """The name of a session that is not open yet, and its tokens."""
     session = new_id()
     return session, refresh_tokens.issued(user.id, session, new_id())
 
@@ -100,6 +100,7 @@ def open_session(
     given: Given | None = None,
 ) -> None:
     """Open a session by spending a verify token, which is good until `expiry`."""
+    row = sessions.row_of(user, BEARER, session, given, refresh_tokens.REFRESH_SECONDS)
     with Transaction() as tx:
         tx.create(
             Token(
@@ -110,22 +111,7 @@ def open_session(
             ),
             otherwise=_BadChallenge("replay"),
         )
-        tx.update(
-            user,
-            User.last_logged_in.set(clock.now()),
-            provided=user.still_may_sign_in(clock.now()).condition,
-        )
-        tx.create(
-            Token(
-                token_hash(BEARER, session),
-                kind=BEARER,
-                user_id=user.id,
-                epoch=user.session_epoch,
-                second_factor=given and given.name,
-                second_factor_until=given and given.until,
-                expires=clock.timestamp() + refresh_tokens.REFRESH_SECONDS,
-            )
-        )
+        sessions.begin(tx, user, row)
         tx.create(refresh_tokens.row_of(tokens.refresh_token, user.id, session))
 
 

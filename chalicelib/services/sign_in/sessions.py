@@ -64,16 +64,30 @@ def extend(actor: Actor) -> None:
 def open_cookie(user: User, given: Given | None = None) -> tuple[Token, str]:
     """A new session for a browser: its row, and the cookie's value that names it."""
     secret = secrets.token_hex(32)
-    row = Token(
-        token_hash(COOKIE, secret),
-        kind=COOKIE,
+    return row_of(user, COOKIE, secret, given, IDLE_SECONDS), user.id + secret
+
+
+def row_of(user: User, kind: str, name: str, given: Given | None, seconds: int) -> Token:
+    """The row of a new session, which is good for so many seconds."""
+    return Token(
+        token_hash(kind, name),
+        kind=kind,
         user_id=user.id,
         epoch=user.session_epoch,
         second_factor=given and given.name,
         second_factor_until=given and given.until,
-        expires=clock.timestamp() + IDLE_SECONDS,
+        expires=clock.timestamp() + seconds,
     )
-    return row, user.id + secret
+
+
+def begin(tx: Transaction, user: User, row: Token) -> None:
+    """Store a new session and the moment of the sign-in, if the user still may sign in."""
+    tx.update(
+        user,
+        User.last_logged_in.set(clock.now()),
+        provided=user.still_may_sign_in(clock.now()).condition,
+    )
+    tx.create(row)
 
 
 def end(actor: Actor) -> None:
