@@ -70,8 +70,9 @@ def refresh(user_id: object, refresh_token: object, cookie: str | None, caller: 
 
 
 def owner_of(refresh_token: object, caller: Caller) -> str:
-    """Return whose token a cookie holds, where the client does not say; one that has expired is
-    refused as one that there is not.
+    """Return whose token a cookie holds, where the client does not say.
+
+    One that has expired is refused like one that does not exist.
     """
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)
@@ -122,7 +123,7 @@ def row_of(token: str, user_id: str, session: str) -> Token:
 
 
 def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
-    now = clock.timestamp()
+    """Exchange a token of this user, or answer again to one whose answer was lost."""
     key = token_hash(REFRESH, token)
     rows = reading.read([Token.by_hash(key), User.by_id(user_id)])
     row, user = rows.find(Token, key), rows.find(User, user_id)
@@ -132,7 +133,12 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
         return _again(token, row, user, caller)
     _require_in_time(row, caller)
     _require_able(user)
-    successor = _successor(token, row)
+    return _exchanged(token, row, user)
+
+
+def _exchanged(token: str, row: Token, user: User) -> Tokens:
+    """Spend a token for its successor, in a session that stands; return the new tokens."""
+    now, successor = clock.timestamp(), _successor(token, row)
     with Transaction() as tx:
         tx.update(
             row,
@@ -147,8 +153,8 @@ def _rotate(token: str, user_id: str, caller: Caller) -> Tokens:
             otherwise=Invalid(USED_REFRESH),
         )
         tx.require(user.still_may_sign_in(clock.now()))
-        tx.create(row_of(successor, user_id, str(row.session)))
-    return issued(user_id, str(row.session), successor)
+        tx.create(row_of(successor, user.id, str(row.session)))
+    return issued(user.id, str(row.session), successor)
 
 
 def _given(token: str, user_id: str, value: str) -> Given | None:

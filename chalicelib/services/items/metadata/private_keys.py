@@ -168,9 +168,8 @@ def share_one(actor: Actor, key_id: MetadataKeyId, draft: Draft[OneCopy]) -> Met
 
 def view(key_id: MetadataKeyId, holder: str) -> MetadataPrivateKeyRow:
     """Return the copy of a key that a user, or the server, has."""
-    row = MetadataPrivateKey.among(
-        reading.read([copy := MetadataPrivateKey.of(holder, key_id)]), copy
-    )
+    key = MetadataPrivateKey.of(holder, key_id)
+    row = MetadataPrivateKey.among(reading.read([key]), key)
     if row is None:
         raise NotFound(MISSING)
     return row
@@ -183,25 +182,20 @@ def renew(
     require_something(draft)
     if not isinstance(draft.members.get("data"), str):
         raise Invalid(INVALID_COPY)
-    own = (row for row in MetadataPrivateKey.held_by(actor.id) if row["id"]["S"] == copy_id)
-    row = next(own, None)
-    if row is None:
-        raise NotFound(MISSING)
-    stored = MetadataPrivateKey.of_row(row)
+    row = _own_copy(actor, copy_id)
+    stored, renewed = MetadataPrivateKey.of_row(row), MetadataPrivateKey.of_row(row)
     if stored.modified_by == actor.id:
         raise Invalid(_ALREADY_RENEWED)
     body = draft.read(INVALID_COPY)
     rows = _require_own(actor, body.data)
-    renewed = MetadataPrivateKey.of_row(row)
     renewed.data, renewed.modified, renewed.modified_by = body.data, clock.now(), actor.id
-    cls = MetadataPrivateKey
     with Transaction() as tx:
         tx.require(User.may_be_given(actor.id, rows.lock(User.by_id(actor.id))))
         tx.update(
             renewed,
-            cls.data.set(renewed.data),
-            cls.modified.set(renewed.modified),
-            cls.modified_by.set(actor.id),
+            MetadataPrivateKey.data.set(renewed.data),
+            MetadataPrivateKey.modified.set(renewed.modified),
+            MetadataPrivateKey.modified_by.set(actor.id),
             provided=stored.is_as_read(),
         )
         tx.create(_log(actor, copy_id, "updated"))
@@ -291,6 +285,13 @@ def keys_of(copies: Iterable[Copy]) -> dict[str, MetadataKey]:
     rows = reading.read(map(MetadataKey.by_id, ids))
     found = ((id_, MetadataKey.find(rows, id_)) for id_ in ids)
     return {key_id: key for key_id, key in found if key is not None and not key.is_deleted}
+
+
+def _own_copy(actor: Actor, copy_id: MetadataPrivateKeyId) -> MetadataPrivateKeyRow:
+    for row in MetadataPrivateKey.held_by(actor.id):
+        if row["id"]["S"] == copy_id:
+            return row
+    raise NotFound(MISSING)
 
 
 def _require_own(actor: Actor, data: str) -> Rows:
