@@ -127,6 +127,11 @@ class Known:
         link = None if entry is None else self.people.get(entry)
         return None if link is None else self.users.get(str(link.subject))
 
+    def members_of(self, team: Team) -> set[str]:
+        """The users who are members of the directory's group, as far as they are linked."""
+        found = map(self.member_of, team.people)
+        return {user.id for user in found if user is not None}
+
     def hindrance(self, entry: Entry, local: User | Group) -> str | None:
         """Why an entry is not linked to who or what was here before, if it is not."""
         if entry.created > local.created:
@@ -310,7 +315,7 @@ def _read_teams(known: Known, teams: Sequence[Team]) -> None:
         group = known.group_of(team)
         if group is None or group.deleted:
             continue
-        wanted = {user.id for name in team.people if (user := known.member_of(name))}
+        wanted = known.members_of(team)
         roster = known.rosters.get(group.id, {})
         if any(name for name in team.people if _may_join(known, name, roster)):
             gaining.append(group.id)

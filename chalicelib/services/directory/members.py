@@ -162,12 +162,12 @@ def managing(known: Known, team: Team, name: str, manager: Addition) -> Iterator
 
 
 def ending(known: Known, team: Team, group: Group) -> list[tuple[User, DirectoryLink]]:
-    """Memberships by a run's hand of who is no member any more in the directory.
+    """Memberships that a run made, of users whom the directory's group no longer has.
 
-    Whoever is not linked any more keeps their membership: it is nobody's but theirs.
+    Whoever is no longer linked to an entry keeps their membership.
     """
     roster = known.rosters.get(group.id, {})
-    wanted = {user.id for name in team.people if (user := known.member_of(name))}
+    wanted = known.members_of(team)
     return [
         (known.users[user_id], relation)
         for user_id, relation in sorted(known.relations_of(group.id).items())
@@ -180,9 +180,9 @@ def ending(known: Known, team: Team, group: Group) -> list[tuple[User, Directory
 
 
 def _leaving(known: Known, team: Team, group: Group) -> Iterator[Step]:
-    """Who leaves, but for the only manager; and relations end that nothing is left of."""
+    """Take out who leaves, but for the only manager; forget what was noted of others."""
     roster = dict(known.rosters.get(group.id, {}))
-    wanted = {user.id for name in team.people if (user := known.member_of(name))}
+    wanted = known.members_of(team)
     found = ending(known, team, group)
     ends = {relation.id for _, relation in found}
     forgotten = [
@@ -224,23 +224,20 @@ def _left(team: Team, group: Group, leaving: Sequence[tuple[User, DirectoryLink]
 
 
 def _adopting(known: Known, team: Team, group: Group) -> Iterator[Step]:
-    """Memberships that were made here after the directory said so, or are as old as that."""
-    roster, relations = known.rosters.get(group.id, {}), known.relations_of(group.id)
+    """Make a run's what was made by hand after the directory's group last changed.
+
+    An older membership stays people's own, and that is told. What an earlier run has noted of
+    a membership that is adopted is forgotten: it spoke of one that has ended.
+    """
     adopted: list[Addition] = []
     forgotten: list[DirectoryLink] = []
     tells: list[Telling] = []
-    for name in dict.fromkeys(team.people):
-        user = known.member_of(name)
-        if user is None or user.id not in roster:
-            continue
-        belonging = roster[user.id]
-        if user.id in relations and relations[user.id].id == belonging.id:
-            continue
+    for user, belonging, earlier in _made_by_hand(known, team, group):
         what = f"Existing membership of {user.username} in {group.name}"
         if belonging.created > team.modified:
             member = Addition(UserId(user.id), belonging.is_admin, membership_id=belonging.id)
             adopted.append(member)
-            forgotten += [relations[user.id]] if user.id in relations else []
+            forgotten += [] if earlier is None else [earlier]
             tells.append(_adopted(known, team, user, member, f"{what} adopted."))
         else:
             entry = known.people.get(known.linked.get(user.id, EntryId("")))
@@ -249,8 +246,25 @@ def _adopting(known: Known, team: Team, group: Group) -> Iterator[Step]:
     for start in range(0, len(adopted), AT_ONCE):
         chunk = slice(start, start + AT_ONCE)
         yield Step(Members(team, adopted=adopted[chunk]), None, tuple(tells[chunk]))
-    for chunk_of in in_chunks(forgotten, AT_ONCE):
-        yield Step(Members(team, forgotten=chunk_of))
+    for relations in in_chunks(forgotten, AT_ONCE):
+        yield Step(Members(team, forgotten=relations))
+
+
+def _made_by_hand(
+    known: Known, team: Team, group: Group
+) -> Iterator[tuple[User, Belonging, DirectoryLink | None]]:
+    """Members here and in the directory whose membership no run has noted.
+
+    With each, what a run has noted of an earlier membership of theirs, if there was one.
+    """
+    roster, relations = known.rosters.get(group.id, {}), known.relations_of(group.id)
+    for name in dict.fromkeys(team.people):
+        user = known.member_of(name)
+        if user is None or user.id not in roster:
+            continue
+        belonging, relation = roster[user.id], relations.get(user.id)
+        if relation is None or relation.id != belonging.id:
+            yield user, belonging, relation
 
 
 def _changed(
