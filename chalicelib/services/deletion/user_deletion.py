@@ -266,10 +266,13 @@ def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User], besides: B
 
 
 def _last(actor: Actor) -> Refusal:
-    """What an administrator is told who alone would remain, with a suspension of their own set."""
+    """What the actor is told where no administrator without a set suspension would remain.
+
+    The actor is one themselves, so this happens only where their own suspension is set.
+    """
     row = people.by_id([actor.id]).get(actor.id)
-    if row is None or not (row.is_admin and row.may_sign_in(clock.now())):
-        return Stale()  # who is none any more is told that
+    if row is None or not row.may_administer(clock.now()):
+        return Stale()  # the actor is no administrator any more, which the next decision tells
     return Invalid("The last active administrator cannot be deleted.")
 
 

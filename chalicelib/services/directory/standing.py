@@ -62,7 +62,7 @@ def read_again(known: Known) -> None:
     )
     known.exempt |= {row.id: row for row in listed}
     runner = rows.find(User, known.runner.id)
-    if runner is None or not (runner.is_admin and runner.may_sign_in(clock.now())):
+    if runner is None or not runner.may_administer(clock.now()):
         raise NoAdministrator
 
 

@@ -151,14 +151,12 @@ def _managers(actor: Actor, settings: DirectorySettings) -> list[User]:
 
 
 def _default_administrator(settings: DirectorySettings) -> User:
-    """In whose name a run acts that nobody asked for."""
+    """In whose name a scheduled run acts: the one who is named, else the longest-standing."""
     named = people.by_id([settings.default_user]).get(UserId(settings.default_user))
-    candidates = [named] if named is not None else []
     now = clock.now()
-    for user in candidates:
-        if user.is_admin and user.may_sign_in(now):
-            return user
-    able = [user for user in people.everybody() if user.is_admin and user.may_sign_in(now)]
+    if named is not None and named.may_administer(now):
+        return named
+    able = [user for user in people.everybody() if user.may_administer(now)]
     if not able:
         raise NotFound(f"{NOT_FINISHED} {_NO_ADMINISTRATOR}")
     return min(able, key=lambda user: (user.created, user.id))

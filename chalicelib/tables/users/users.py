@@ -177,6 +177,10 @@ class User(Versioned, Typed[UserRow]):
     def may_sign_in(self, now: datetime) -> bool:
         return self.active and not self.deleted and not self.is_suspended(now)
 
+    def may_administer(self, now: datetime) -> bool:
+        """What `is_administrator` requires, by the row as it was read."""
+        return self.is_admin and self.may_sign_in(now)
+
     @classmethod
     def by_id(cls, user_id: str) -> Key:
         return Key(cls, user_id)
