@@ -55,8 +55,8 @@ def search(
         return show(folder, holdings[folder["id"]["S"]], permission)
 
     made = reading.gather(Folder, holdings, make)
-    if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
-        grants.require_same_groups(actor)
+    if any(not row["deleted"]["BOOL"] for row in unseen):
+        grants.require_same_groups(actor)  # access has gone, or there is another way to it now
     return made
 
 

@@ -1,14 +1,14 @@
 """Lists of resources: from what a user holds to the items, never the other way.
 
 A list has thousands of rows: they stay as DynamoDB sent them, and each becomes its part of
-the answer as soon as it has come. A holding goes with the resource it belongs to: what is not
-kept for the answer makes room for what comes next.
+the answer as soon as it has come. A holding is let go of with the resource it belongs to, so that
+memory holds no more than the answer and what is yet to come.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from typing import TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Generic, TypeVar
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.items.permissions import PermissionType
@@ -44,7 +44,7 @@ class WantedResources:
     """Group they are shared with."""
     metadata_key_type: str | None = None
     marks: Collection[str] | None = None
-    """What links them to a tag."""
+    """Marks of tags, of which they have one at least."""
 
 
 def search(
@@ -63,32 +63,52 @@ def search(
         held.by_item(actor, RESOURCE, wanted.ids, wanted.parents, are_whole=are_whole),
         wanted.is_favorite,
     )
-    holders = held.holders_of(actor)
-    settings: dict[Key, RawRow] = {}
-    unseen: list[ResourceRow] = []
+    folders = _folders(holdings, wanted)
+    selection = _Selection(held.holders_of(actor), holdings, wanted, show)
+    made = reading.gather(Resource, [*holdings], selection.make, TYPES, *folders)
+    if any(not row["deleted"]["BOOL"] for row in selection.unseen):
+        grants.require_same_groups(actor)  # access has gone, or there is another way to it now
+    hidden = deleted_types(Rows.of(selection.settings))
+    return [shown for type_id, shown in made if type_id not in hidden]
 
-    def make(table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
+
+class _Selection(Generic[Shown]):
+    """Which of the rows that come are shown; what else comes with them is kept."""
+
+    def __init__(
+        self,
+        holders: Sequence[str],
+        holdings: dict[str, HoldingRow],
+        wanted: WantedResources,
+        show: Callable[[SeenResource, HeldPermission], Shown],
+    ) -> None:
+        """Take the holdings by item; each leaves the dictionary as its resource comes."""
+        self._holders = holders
+        self._holdings = holdings
+        self._wanted = wanted
+        self._show = show
+        self.settings: dict[Key, RawRow] = {}
+        """The row of deleted types, once it has come."""
+        self.unseen: list[ResourceRow] = []
+        """Resources that the actor holds without a permission."""
+
+    def make(self, table: type[Table], row: RawRow) -> tuple[str, Shown] | None:
+        """What is shown of a resource, with its type; nothing of one that is not wanted."""
         if table is Setting:
-            settings[TYPES] = row
+            self.settings[TYPES] = row
         if table is not Resource:
             return None
         resource = Resource.typed(row)
-        holding = holdings.pop(resource["id"]["S"])
-        permission = held.strongest(holders, resource)
+        seen = SeenResource(resource, self._holdings.pop(resource["id"]["S"]))
+        permission = held.strongest(self._holders, resource)
         if permission is None:
-            unseen.append(resource)
+            self.unseen.append(resource)
             return None
-        seen = SeenResource(resource, holding)
-        if not _is_wanted(resource, permission[1], wanted) or not _is_tagged(seen, wanted):
+        if not _is_wanted(resource, permission[1], self._wanted):
             return None
-        return resource["resource_type_id"]["S"], show(seen, permission)
-
-    folders = _folders(holdings, wanted)
-    made = reading.gather(Resource, [*holdings], make, TYPES, *folders)
-    if any(not row["deleted"]["BOOL"] for row in unseen):  # gone, or reached in another way now
-        grants.require_same_groups(actor)
-    hidden = deleted_types(Rows.of(settings))
-    return [shown for type_id, shown in made if type_id not in hidden]
+        if not _is_tagged(seen, self._wanted):
+            return None
+        return resource["resource_type_id"]["S"], self._show(seen, permission)
 
 
 def _folders(holdings: Mapping[str, HoldingRow], wanted: WantedResources) -> list[Key]:
