@@ -21,7 +21,7 @@ from chalicelib.domain.light import dataclass
 from chalicelib.services.items.batches.metadata_batches import log, read_sent
 from chalicelib.services.items.batches.waiting import Waiting, first_of
 from chalicelib.services.items.metadata import key_set, metadata_settings, recipients
-from chalicelib.services.items.tags import encryption
+from chalicelib.services.items.tags import storing
 from chalicelib.services.items.tags.encryption import Encryption
 from chalicelib.storage import reading
 from chalicelib.storage.changes.operations import TOO_MUCH
@@ -106,7 +106,7 @@ def _apply(
         _hold_owners(tx, read, owners)
         read[0].keys.hold(tx, [each.changed for each in read])
         for each in read:
-            encryption.replace_content(tx, each.tag, each.changed)
+            storing.replace_content(tx, each.tag, each.changed)
         if len(tx) > MAX_ROWS:
             raise Invalid(TOO_MUCH)
 

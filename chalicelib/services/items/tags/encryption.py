@@ -92,14 +92,3 @@ def read(actor: Actor, settings: KeysSettings, entries: Collection[str | Describ
     own = rows.find(Gpgkey, actor.gpgkey_id) if actor.gpgkey_id else None
     before = rows.find(Setting, key_set.KEY.hash_key)
     return Encryption(actor, settings, own, {key.id: key for key in shared}, before)
-
-
-def replace_content(tx: Transaction, before: Tag, after: Tag) -> None:
-    """Let a tag that says what it did have other metadata, and note what they are for."""
-    tx.update(before.key, *after.encryption(), provided=before.has_same_content())
-    if before.noted_under == after.noted_under:
-        return
-    if use := before.use:
-        tx.delete(use.key)
-    if use := after.use:
-        tx.put(use)

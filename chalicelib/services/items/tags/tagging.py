@@ -22,11 +22,11 @@ from chalicelib.services.access import grants
 from chalicelib.services.items.metadata import metadata_settings
 from chalicelib.services.items.resources import resources
 from chalicelib.services.items.resources.resources import Loaded
-from chalicelib.services.items.tags import encryption, known
+from chalicelib.services.items.tags import encryption, known, storing
 from chalicelib.services.items.tags.encryption import Encryption
 from chalicelib.services.items.tags.known import Known, texts
 from chalicelib.storage import reading
-from chalicelib.storage.base import Grant, Key
+from chalicelib.storage.base import Check, Grant, Key
 from chalicelib.storage.changes.operations import TOO_MUCH
 from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.items.holdings import Holding
@@ -179,9 +179,7 @@ def _write(tx: Transaction, actor: Actor, plan: _Plan, there: Known, loaded: Loa
             owned.require_room(more)
             owned.raise_version(tx)
     for tag in made:
-        tx.create(tag)
-        if use := tag.use:
-            tx.put(use)
+        storing.create(tx, tag)
     for tag in plan.gained:
         tx.update(tag.key, Tag.links.add(1), provided=Tag.present())
     for tag in plan.lost:
@@ -196,9 +194,8 @@ def unlink(tx: Transaction, tag: Tag, links: int) -> None:
     if tag.links > links:
         tx.update(tag.key, Tag.links.add(-links), provided=Tag.links > links)
         return
-    tx.delete(tag.key, provided=(Tag.links <= links) & tag.has_same_content())
-    if use := tag.use:
-        tx.delete(use.key)
+    is_last = (Tag.links <= links) & tag.has_same_content()
+    storing.delete(tx, tag, Check(tag.key, is_last))
 
 
 def _write_links(tx: Transaction, plan: _Plan, loaded: Loaded) -> None:

@@ -21,7 +21,7 @@ from chalicelib.domain.ids import TagId
 from chalicelib.services.items.metadata import metadata_settings
 from chalicelib.services.items.resources import resource_lists, resource_rules
 from chalicelib.services.items.resources.resource_lists import WantedResources
-from chalicelib.services.items.tags import encryption, known
+from chalicelib.services.items.tags import encryption, known, storing
 from chalicelib.services.items.tags.known import Known, Owned, Shown
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
@@ -67,9 +67,7 @@ def delete(actor: Actor, tag_id: TagId) -> None:
     known.require_writable()
     tag = _own(known.read(actor), tag_id, _NO_DELETION_OF_SHARED)
     with Transaction() as tx:
-        tx.delete(tag.key, provided=tag.has_same_content())
-        if use := tag.use:
-            tx.delete(use.key)
+        storing.delete(tx, tag, Check(tag.key, tag.has_same_content()))
 
 
 def _own(there: Known, tag_id: TagId, denied: str) -> Tag:
@@ -96,21 +94,14 @@ def _rename(actor: Actor, tag: Tag, own: Owned, draft: Draft[Any]) -> Tag:
     with Transaction() as tx:
         tx.require(_may_be_given(actor, rows))
         own.raise_version(tx)
-        tx.delete(tag.key, provided=tag.has_same_links() & tag.has_same_content())
-        if use := tag.use:
-            tx.delete(use.key)
+        as_read = tag.has_same_links() & tag.has_same_content()
+        storing.delete(tx, tag, Check(tag.key, as_read))
         if other:
             added = (Tag.marks.add(tag.marks), Tag.links.add(tag.links))
             tx.update(other.key, *added, provided=other.has_same_content())
         else:
-            _create(tx, renamed)
+            storing.create(tx, renamed)
     return renamed
-
-
-def _create(tx: Transaction, tag: Tag) -> None:
-    tx.create(tag)
-    if use := tag.use:
-        tx.put(use)
 
 
 def _as_new(tag: Tag, slug: str) -> Tag:
@@ -157,7 +148,7 @@ def _encrypt(actor: Actor, tag: Tag, draft: Draft[Any]) -> Tag:
     with Transaction() as tx:
         tx.require(_may_be_given(actor, rows))
         keys.hold(tx, [changed])
-        encryption.replace_content(tx, tag, changed)
+        storing.replace_content(tx, tag, changed)
     return changed
 
 
