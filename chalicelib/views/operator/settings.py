@@ -27,6 +27,32 @@ REMEMBER_ME: Json = {
     }
 }
 """For how many seconds a client may offer to keep the passphrase in its memory."""
+PLAIN_PLUGINS = (
+    "jwtAuthentication",
+    "resourceTypes",
+    "totpResourceTypes",
+    "folders",
+    "directorySync",
+    "scim",
+    "auditLog",
+    "tags",
+    "emailNotificationSettings",
+    "smtpSettings",
+    "mobile",
+    "multiFactorAuthentication",
+    "export",
+    "exportPolicies",
+    "passwordExpiry",
+    "passwordExpiryPolicies",
+    "passwordPolicies",
+    "passwordPoliciesUpdate",
+    "userKeyPolicies",
+    "userPassphrasePolicies",
+    "inFormIntegration",
+)
+"""Announced with a version, and with nothing else to say of them."""
+UNNUMBERED_PLUGINS = ("disableUser", "previewPassword", "accountRecoveryRequestHelp", "desktop")
+"""Announced without a version."""
 
 
 class AppJson(TypedDict):
@@ -98,39 +124,7 @@ def for_users(locale: str) -> SettingsJson:
         "session_timeout": SESSION_MINUTES,
         "image_storage": {"public_path": "img/public/"},
     }
-    plugins: dict[str, Json] = {
-        "jwtAuthentication": _plugin(),
-        "locale": {**_plugin(), **_locales()},
-        "resourceTypes": _plugin(),
-        "totpResourceTypes": _plugin(),
-        "folders": _plugin(),
-        "directorySync": _plugin(),
-        "scim": _plugin(),
-        "auditLog": _plugin(),
-        "tags": _plugin(),
-        "emailNotificationSettings": _plugin(),
-        "smtpSettings": _plugin(),
-        "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
-        "mobile": _plugin(),
-        "multiFactorAuthentication": _plugin(),
-        "export": _plugin(),
-        "import": {**_plugin(), "config": {"format": ["kdbx", "csv"]}},
-        "exportPolicies": _plugin(),
-        "passwordExpiry": _plugin(),
-        "passwordExpiryPolicies": _plugin(),
-        "passwordPolicies": _plugin(),
-        "passwordPoliciesUpdate": _plugin(),
-        "userKeyPolicies": _plugin(),
-        "userPassphrasePolicies": _plugin(),
-        "disableUser": {"enabled": True},
-        "healthcheck": {"enabled": environment.healthcheck},
-        "previewPassword": {"enabled": True},
-        "accountRecoveryRequestHelp": {"enabled": True},
-        "desktop": {"enabled": True},
-        "inFormIntegration": _plugin(),
-        "rememberMe": {"version": "1.0.0", **REMEMBER_ME},
-    }
-    return {"app": app, "passbolt": _product(plugins)}
+    return {"app": app, "passbolt": _product(_plugins())}
 
 
 def _product(plugins: dict[str, Json]) -> ProductJson:
@@ -138,6 +132,18 @@ def _product(plugins: dict[str, Json]) -> ProductJson:
         "legal": {"privacy_policy": {"url": ""}, "terms": {"url": ""}},
         "edition": "ce",
         "plugins": plugins,
+    }
+
+
+def _plugins() -> dict[str, Json]:
+    return {
+        **{name: _plugin() for name in PLAIN_PLUGINS},
+        **{name: {"enabled": True} for name in UNNUMBERED_PLUGINS},
+        "locale": {**_plugin(), **_locales()},
+        "metadata": {**_plugin(), "isInBeta": False, "autoSetupClientSide": False},
+        "import": {**_plugin(), "config": {"format": ["kdbx", "csv"]}},
+        "healthcheck": {"enabled": environment.healthcheck},
+        "rememberMe": {"version": "1.0.0", **REMEMBER_ME},
     }
 
 
