@@ -58,7 +58,6 @@ class Tenant:
     """Identifiers by which requests are made."""
 
     ada: str
-    ada_gpgkey: str
     carol: str
     dave: str
     betty: str
@@ -109,7 +108,6 @@ def fill() -> Tenant:
     groups = [make.group(dave, *_two_in(others, number)) for number in range(GROUPS)]
     return Tenant(
         ada=ada.id,
-        ada_gpgkey=ada.gpgkey_id,
         carol=carol.id,
         dave=dave.id,
         betty=betty.id,

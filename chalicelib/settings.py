@@ -60,12 +60,11 @@ class Settings:
     healthcheck: bool
     """Whether GET /healthcheck.json answers, which it does to administrators alone."""
     reading_days: int
-    """For how many days logs tell who read a secret; 0: for ever."""
+    """For how many days logs tell who read a secret; 0 means for ever."""
     tags_are_read_only: bool
     """Whether tags are shown, and not set, renamed or deleted."""
     asks_own_machine: bool
     """Whether a directory may be on this machine, as where everything is served by one."""
-    cors_origins: frozenset[str]
     support_address: str
     mail_sender: str
     """The address mails come from; where there is none, none leave."""
@@ -107,7 +106,6 @@ class Settings:
             reading_days=int(env.get("READING_DAYS", "0")),
             tags_are_read_only=env.get("TAGS", "on") == "read-only",
             asks_own_machine=env.get("DIRECTORY_ON_OWN_MACHINE", "off") == "on",
-            cors_origins=frozenset(env.get("CORS_ORIGINS", "").split()),
             support_address=env.get("SUPPORT_ADDRESS", ""),
             mail_sender=env.get("MAIL_SENDER", ""),
             probes=_probes(env.get("PROBES", "")),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -21,22 +21,18 @@ class Served:
         return f"{self.route.method} {self.route.path}"
 
 
-def every_endpoint(groups: Sequence[EndpointGroup] = GROUPS) -> tuple[Served, ...]:
-    return tuple(
-        Served(group, route) for group, served in _modules(groups) for route in served.routes
-    )
+def every_endpoint() -> tuple[Served, ...]:
+    return tuple(Served(group, route) for group, served in _modules() for route in served.routes)
 
 
 def every_page() -> tuple[Served, ...]:
     """The pages at paths of their own; others lie beside an endpoint."""
-    return tuple(Served(group, page) for group, served in _modules(GROUPS) for page in served.pages)
+    return tuple(Served(group, page) for group, served in _modules() for page in served.pages)
 
 
 def every_scim_route() -> tuple[Served, ...]:
     """What directories ask for, in a form of its own."""
-    return tuple(
-        Served(group, route) for group, served in _modules(GROUPS) for route in served.scim
-    )
+    return tuple(Served(group, route) for group, served in _modules() for route in served.scim)
 
 
 def everything() -> tuple[Served, ...]:
@@ -44,7 +40,7 @@ def everything() -> tuple[Served, ...]:
     return (*every_endpoint(), *every_page(), *every_scim_route())
 
 
-def _modules(groups: Sequence[EndpointGroup]) -> Iterator[tuple[EndpointGroup, Endpoints]]:
-    for group in groups:
+def _modules() -> Iterator[tuple[EndpointGroup, Endpoints]]:
+    for group in GROUPS:
         for module in group.modules:
             yield group, import_module(f"chalicelib.routes.{module}").endpoints

@@ -89,7 +89,7 @@ class Table(Model):
         return cls._key_names
 
     @classmethod
-    def raw_key(cls, hash_key: str, range_key: str | None = None) -> RawRow:
+    def raw_key(cls, hash_key: str, range_key: str | None) -> RawRow:
         hash_name, range_name = cls.key_names()
         key: RawRow = {hash_name: {STRING: hash_key}}
         if range_name is not None:

@@ -224,7 +224,7 @@ def select(
 
 
 def count_selected(
-    table: type[Table], key: Condition, *, keep: Condition | None = None, index: str | None = None
+    table: type[Table], key: Condition, *, keep: Condition | None, index: str | None = None
 ) -> int:
     """Count the rows that a condition on keys describes, of those to be kept."""
     parameters = _selection(key, keep, index) | {"TableName": table.stored_as(), "Select": "COUNT"}

@@ -107,8 +107,8 @@ def success(
     return _answer(call, status, "success", message, body, extra)
 
 
-def failed_stage(call: Call, status: int, message: str, body: Any = None) -> Answer:
-    """A step of the sign-in that is not the last: an error by status, whatever the code."""
+def failed_stage(call: Call, status: int, message: str, body: Any) -> Answer:
+    """A step of the sign-in that is not the last: its header says error, whatever the code."""
     return _answer(call, status, "error", message, body, {})
 
 
