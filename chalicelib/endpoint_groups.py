@@ -116,7 +116,7 @@ _SHARED = frozenset(
         "tags",
     }
 )
-"""What sharing is made of. Who changes any of it may have to finish another's large change."""
+"""What sharing is made of. Whoever changes any of it may have to finish another's large change."""
 _LOCKABLE = frozenset({"users", "resources", "folders", "groups", "metadata_keys"})
 """What large changes lock."""
 _TOLD = frozenset({"outbox"})

@@ -19,7 +19,7 @@ class Access(Enum):
     """Who may call an endpoint at all. Every route names one."""
 
     PUBLIC = "public"
-    """Anyone; who is signed in is not even asked."""
+    """Anyone; whoever is signed in is not even asked."""
     ANYONE = "anyone"
     """Anyone; the endpoint is told who, where somebody is signed in."""
     GUEST = "guest"

@@ -1,6 +1,6 @@
 """Changes as values: what is to become of access lists, users, groups and what somebody leaves.
 
-A service reads a body into a change and applies it; who has no body makes the same change.
+A service reads a body into a change and applies it; whoever has no body makes the same change.
 
 Entries are applied one after the other, and a client hears of the first that fails. So an entry
 that was sent wrongly is its refusal, which is raised when its turn comes (`due`). Positions are

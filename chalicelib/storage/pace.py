@@ -12,7 +12,7 @@ ATTEMPTS = 8
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
 PATIENCE = 2.0
-"""Seconds after which a call that cannot be made is not tried again: who waits hears of it."""
+"""Seconds after which a call that cannot be made is not tried again: whoever waits hears of it."""
 
 _sleep: Callable[[float], None] = time.sleep
 _chance: Callable[[], float] = random.SystemRandom().random

@@ -368,7 +368,7 @@ def _refused(call: Call, form: Form, error: Refusal) -> Answer:
 
 
 def _told(call: Call, exchange: _Exchange, error: Refusal) -> Answer:
-    """The refusal, as a page where a page was asked for; who has to sign in for it is led there."""
+    """The refusal, as a page where one was asked for; or the way to sign in, if that is missing."""
     made = _refused(call, exchange.route.form, error)
     if exchange.route.is_page and isinstance(error, SecondFactorMissing):
         back = quote(exchange.request.target, safe="/")

@@ -30,7 +30,7 @@ from chalicelib.storage.base import timestamp_text
 LOOK = "look"
 RESEAL = "reseal"
 _A_CALL = 45.0
-"""Seconds after which sealing anew waits for the next call: who calls waits a minute."""
+"""Seconds after which sealing anew waits for the next call: whoever calls waits a minute."""
 ASK, GRANT, WITHDRAW = "ask", "grant", "withdraw"
 _NO_PERSON = Forbidden(
     "Only users, and sessions of the role of deployers or of IAM Identity Center, may do this."

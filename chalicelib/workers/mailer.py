@@ -1,7 +1,7 @@
 """By which way each mail leaves: SES, or a server of the organisation's own; its link leads to us.
 
-The mailer is a function of its own, called by the outbox's stream with each row that is new. Who
-looks after the tenant may call it too: with nothing in the event it sends what is left.
+The mailer is a function of its own, called by the outbox's stream with each row that is new.
+Whoever looks after the tenant may call it too: with nothing in the event it sends what is left.
 """
 
 from __future__ import annotations

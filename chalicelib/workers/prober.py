@@ -1,9 +1,9 @@
 """The prober as a function of its own: asks the tenant before people have to find out.
 
 A schedule calls it to ask the tenant's address: where nobody is at work, nobody would tell. An
-address that only the tenant's networks reach it asks past the gateway.
-CodeDeploy calls it before a release, to ask the new versions; what it says decides. Who runs the
-service may call it with `{"ask": "versions"}`.
+address that only the tenant's networks reach it asks past the gateway. CodeDeploy calls it before a
+release, to ask the new versions; what it says decides. Whoever runs the service may call it with
+`{"ask": "versions"}`.
 """
 
 from __future__ import annotations

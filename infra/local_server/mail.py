@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 AT_A_TURN = 10
-"""Mails; who asks meanwhile waits for so many at most, some 0.1 s."""
+"""Mails; whoever asks meanwhile waits for so many at most, some 0.1 s."""
 _NOT_IN_A_NAME = re.compile(r"[^0-9A-Za-z-]")
 
 

@@ -88,8 +88,8 @@ def _carried() -> HandOver:
 def sweep() -> None:
     """End what earlier requests left, also of an earlier process.
 
-    Between two requests nobody is at work. Who meets what cannot be ended is told so; what would
-    keep clients waiting for longer is left to the next time.
+    Between two requests nobody is at work. Whoever meets what cannot be ended is told so; what
+    would keep clients waiting for longer is left to the next time.
     """
     with deadline.within(_NOT_FOR_LONG), suppress(Unavailable):
         try:

@@ -18,7 +18,7 @@ Beyond, clients are told to come again, rather than whoever pays be surprised: a
 of writes, as fast as this costs some 150, or 250, dollars a table.
 """
 FOLLOWED = frozenset(worker.follows for worker in WORKERS if worker.follows)
-"""Tables with a stream, of keys alone: who is called reads the row, if it is still there."""
+"""Tables with a stream, of keys alone: whoever is called reads the row, if it is still there."""
 _EXPIRES = "expires"
 """The attribute by which DynamoDB removes rows, in the tables that have it."""
 

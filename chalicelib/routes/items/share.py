@@ -129,7 +129,7 @@ def share_folder(
 
 
 def _candidates(actor: Actor, query: Query) -> list[views.CandidateJson]:
-    """The users and groups found; who asks for nothing in particular gets all of the users."""
+    """The users and groups found; whoever asks for nothing in particular gets all of the users."""
     contained = query.contained if query.spoken_of else _SHOWN
     users, groups = share_search.search(
         actor, query.filter("search"), user_views.person_of, lambda user: user["username"]

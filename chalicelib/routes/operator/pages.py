@@ -21,7 +21,7 @@ def _home(path: str) -> Callable[[Handler], Handler]:
 @_home("/app")
 @_home("/app/{proxy+}")
 def home(actor: Actor | None, target: str) -> Reply:
-    """Where the extension shows everything; who is not signed in is led to do so first."""
+    """Where the extension shows everything; whoever is not signed in is led to do so first."""
     if actor is not None:
         return page(views.home())
     return led(f"/auth/login?redirect={quote(target, safe='/')}")

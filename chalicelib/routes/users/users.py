@@ -159,7 +159,7 @@ def recovery_form(cookies: Mapping[str, str]) -> Reply:
 
 
 def _refused(error: Refusal, cookies: Mapping[str, str]) -> Reply:
-    """The form again, with why no link was sent. Who is not found may register."""
+    """The form again, with why no link was sent. Whoever is not found may register."""
     return _form(cookies, error.message, may_register=isinstance(error, NotFound))
 
 

@@ -48,7 +48,7 @@ class Members:
 def read(group_ids: Iterable[GroupId], *others: Key) -> tuple[Members, Rows]:
     """Read the groups that are not deleted, and with them other rows; then the members.
 
-    In this order: who joins or leaves after the group was read has raised its version, so
+    In this order: whoever joins or leaves after the group was read has raised its version, so
     that a change that holds it is refused.
     """
     wanted = sorted(set(group_ids))

@@ -50,7 +50,7 @@ _SOLE_MANAGER = "They are the only manager of groups: name another manager first
 _SOLE_OWNER = "They are the only owner of items that others have access to: hand these over first."
 _MOST_NOTED = 50
 """Names of groups that go along which are noted. That is part of the commit, which has 100 rows:
-who finishes another's large change may not write claims, and only removes them."""
+whoever finishes another's large change may not write claims, and only removes them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _find(user_id: UserId) -> User:
 def _read(user: User, gone: Collection[str] = ()) -> _UserDeletion:
     """Read what the user has: their groups before the members, their holdings before the items.
 
-    The items of a group are theirs as well, also those that are about to be shared with it. Who
+    The items of a group are theirs as well, also those that are about to be shared with it. Whoever
     is gone counts as no member and has access to nothing.
     """
     user_id = UserId(user.id)

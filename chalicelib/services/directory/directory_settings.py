@@ -249,7 +249,7 @@ def _taken_passwords(
 ) -> dict[str, str]:
     """The passwords by connections. One that was not given stays, for the same servers.
 
-    It goes to no other server: who may change the settings may not learn by that what they say.
+    It goes to no other server: whoever may change the settings may not learn by that what they say.
     """
     taken: dict[str, str] = {}
     errors: dict[str, FieldErrors] = {}

@@ -200,7 +200,7 @@ def _besides(known: Known, still: Check, step: Step, tx: Transaction, subject: s
 
 
 def _write_link(tx: Transaction, linking: Linking, subject: str) -> None:
-    """Write what becomes of a link. Who or what it leads to is linked to no other entry."""
+    """Write what becomes of a link. The user or group it leads to is linked to no other entry."""
     before, entry = linking.before, linking.entry
     if before is None and entry is not None:
         tx.create(DirectoryLink.of(linking.model, entry, subject))

@@ -79,8 +79,8 @@ def digest(token: str) -> str:
 def authenticated(setting_id: str, token: str | None, caller: Caller) -> Provisioner:
     """Return who shows the token of these settings, or raise `Unauthenticated`.
 
-    A wrong one counts as a failed sign-in of its source, which waits after too many; who has the
-    token does not wait for others at the same address.
+    A wrong one counts as a failed sign-in of its source, which waits after too many; whoever has
+    the token does not wait for others at the same address.
     """
     rows = reading.read([KEY, *sources.record(caller)])
     settings = of(rows)

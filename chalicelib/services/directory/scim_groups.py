@@ -2,8 +2,8 @@
 
 A directory sees the groups that it has made and no others: groups that people look after are
 theirs. The user in whose name it acts becomes the first manager of each, so that a group always has
-one, and is not shown as a member. A directory has no secrets: who would need some is not added by
-it, and the managers are told. Who has yet to set up waits, and becomes a member afterwards.
+one, and is not shown as a member. A directory has no secrets: whoever would need some is not added
+by it, and the managers are told. Whoever has yet to set up waits, and becomes a member afterwards.
 """
 
 from __future__ import annotations

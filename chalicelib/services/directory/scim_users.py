@@ -196,7 +196,7 @@ def _added(provisioner: Provisioner, actor: Actor, state: PersonState) -> Found:
 
 
 def _adopted(provisioner: Provisioner, actor: Actor, user_id: str, state: PersonState) -> Found:
-    """Take over an account that no directory provisions. Who is suspended stays so."""
+    """Take over an account that no directory provisions. Whoever is suspended stays so."""
     user = reading.read([User.by_id(user_id)]).find(User, user_id)
     if user is None or user.deleted:
         raise Stale  # with an account goes its address, which is free by now
@@ -220,7 +220,7 @@ def _called(
     """Change somebody, who is called so from now on, unless another is already.
 
     Where that was asked for it is refused. Else, and where they are suspended, they are changed
-    and called as before, if by any name: who is to be suspended must not stay for that.
+    and called as before, if by any name: whoever is to be suspended must not stay for that.
     """
     try:
         return _changed(provisioner, actor, seen(before.user.copy()), after)

@@ -2,8 +2,8 @@
 
 A run reads both once, and may write for minutes. So whom an administrator has put on the list
 meanwhile is decided again, and a run does nothing more once its settings were changed or deleted,
-or whoever it acts for is no active administrator any more. Who is taken off the list meanwhile is
-the next run's: the guard of this one has not counted them.
+or whoever it acts for is no active administrator any more. Whoever is taken off the list meanwhile
+is the next run's: the guard of this one has not counted them.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def _messages(addition: Addition, needed: Collection[ItemId]) -> Messages:
 
 
 def _renamed(actor: Actor, group: Group, change: GroupChange) -> Group:
-    """The group as it will be, in a copy: who names it again changes it, if another did before."""
+    """A copy of the group as it will be; the same name given by somebody else is a change, too."""
     renamed, name = group.copy(), change.name
     if change.provisioned is not None:
         renamed.provision(change.provisioned)

@@ -45,7 +45,7 @@ def create(actor: Actor, draft: Draft[GroupBody]) -> Found:
 def apply(actor: Actor, grant: Grant, new: NewGroup, besides: Besides = nothing_besides) -> Found:
     """Store a new group.
 
-    Its name is no other group's, however it is written. Who is made a member is not deleted
+    Its name is no other group's, however it is written. Whoever is made a member is not deleted
     meanwhile, and who makes the group may do so when it happens. `besides` writes what else
     goes with it.
     """

@@ -2,7 +2,7 @@
 
 Two people who run the service do it together: one asks, and within a day another one grants it.
 All administrators are told of both, and who did it stands in the log. What people encrypted stays
-theirs: who is admitted begins with an account that has nothing.
+theirs: whoever is admitted begins with an account that has nothing.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def token_reused(user: User, caller: Caller) -> Iterator[Token | Mail]:
     It is a note that it was told within this hour, and the mails.
 
     The second use may be the thief's or the user's: its network address and its program are told
-    as no more than that. Who is suspended gets no mail, as with every other.
+    as no more than that. Whoever is suspended gets no mail, as with every other.
     """
     yield _told_this_hour(user)
     told = partial(notices.rows, actor=None, source=caller.source, agent=caller.agent or None)

@@ -3,7 +3,7 @@
 A code counts once: the transaction that takes it requires that its step is later than that of the
 last one taken. Each try, right or wrong, requires that nobody has tried in this session meanwhile,
 so tries of one moment are as good as tries in a row: with the fifth wrong one the session ends.
-Who has a user's key may sign in again, and try in many sessions at once; then the user's hour
+Whoever has a user's key may sign in again, and try in many sessions at once; then the user's hour
 bounds them: each try requires that it has room for one.
 """
 

@@ -25,7 +25,7 @@ _UNKNOWN = (
 
 
 def recover(actor: Actor | None, draft: Draft[RecoveryBody], caller: Caller) -> None:
-    """Send the user of this address a link. Who asks cannot tell whether there is one.
+    """Send the user of this address a link. Whoever asks cannot tell whether there is one.
 
     An address nobody has, or whose user is suspended, costs the same calls and writes as
     many rows. Only of a domain whose people may register, who are told so anyway, it is

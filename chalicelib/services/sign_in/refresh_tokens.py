@@ -87,7 +87,7 @@ def log_out(actor: Actor, refresh_token: object) -> None:
     """End the session of this refresh token of the actor's.
 
     Also where the token was renewed at the same moment: the session is meant, whatever
-    token it has by now. Who sends a used token is told so all the same.
+    token it has by now. Whoever sends a used token is told so all the same.
     """
     token = _require_uuid(refresh_token, "The refresh token should be a valid UUID.")
     key = token_hash(REFRESH, token)

@@ -1,7 +1,7 @@
 """What a request was decided from, so that nobody is refused for what was true at no moment.
 
 A request reads its rows one after the other. While it does, somebody may gain access in one
-way and then lose it in another: who reads the first row before that and the second one after
+way and then lose it in another: whoever reads the first row before that and the second one after
 finds no access at all, although there was at every moment. What a request writes is safe from
 this, since the versions of the rows are conditions of its transaction. A refusal has no
 transaction: it is given only while all rows that it was decided from have the versions that

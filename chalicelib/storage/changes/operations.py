@@ -18,8 +18,8 @@ steps that each may be the last of a process that dies:
    they came; so each line is written once, and who comes late writes nothing. Locked rows are
    unlocked by their lines, which come last. The last page removes the header.
 
-Who reads counts a locked row as its line leaves it, once the header says so (`settling.py`).
-Who writes is refused by a locked row, ends the operation that holds it, and decides again
+Whoever reads counts a locked row as its line leaves it, once the header says so (`settling.py`).
+Whoever writes is refused by a locked row, ends the operation that holds it, and decides again
 (`end`): a committed one is carried out, any other is undone. So does the sweeper with what
 nobody met. A line without a header is waste.
 

@@ -351,7 +351,7 @@ class _Past:
 
 
 def give_up(account: Account, entry: Entry) -> list[Step]:
-    """Remove what a restore that did not come to its end has made; who is held stays so."""
+    """Remove what a restore that did not come to its end has made; whoever is held stays so."""
     registry = Registry(account)
 
     def end() -> None:

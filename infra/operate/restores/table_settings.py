@@ -52,7 +52,7 @@ def put_back(account: Account, resource: Json, tenant: str) -> None:
 def _lost(properties: Json, described: Json) -> Iterator[Json]:
     """What is to be said of the table itself; one thing at a time, as DynamoDB wants it.
 
-    A restored table is protected also where it may be removable: who removes it says so anyway.
+    A restored table is protected also where it may be removable: whoever removes it says so anyway.
     """
     if properties["DeletionProtectionEnabled"] is not False:
         yield from _unless(described, {"DeletionProtectionEnabled": True})

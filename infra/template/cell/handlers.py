@@ -3,7 +3,7 @@
 `handlers.json` has it for each kind of a tenant's stack, as it was reviewed: what AWS says that the
 kind's handlers need (`needs`), but for what no resource of ours uses (`left out`, with the reason),
 and what AWS's documentation alone says (`beside`). An entry stays as long as some tenant may have a
-resource of its kind: who removes it from the templates has it removed from tenants by the role.
+resource of its kind: whoever removes it from the templates has it removed from tenants by the role.
 """
 
 from __future__ import annotations

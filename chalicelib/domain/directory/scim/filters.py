@@ -3,8 +3,8 @@
     wanted = parse('userName sw "a" and active eq true', USER_ATTRIBUTES)
     wanted.holds({"username": ["ada"], "active": [True]})
 
-A filter is read by the attributes that may be asked for: who names another one, or compares what
-cannot be compared, is told so. What a filter may cost is bounded.
+A filter is read by the attributes that may be asked for: whoever names another one, or compares
+what cannot be compared, is told so. What a filter may cost is bounded.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def team(before: TeamState, sent: Any) -> TeamState:
 
 
 def _after(before: State, operation: Operation) -> State:
-    """A resource after one operation. Who adds null adds nothing: it is none (RFC 7643, 2.5)."""
+    """A resource after one operation. To add null is to add nothing (RFC 7643, 2.5)."""
     if operation.target is None:
         return _merged(before, operation)
     if operation.adds and operation.value is None:
@@ -168,7 +168,8 @@ def _of_person(before: PersonState, operation: Operation, target: Target) -> Per
 def _of_chosen_address(before: PersonState, operation: Operation, target: Target) -> PersonState:
     """An address is said once. Another one that a provisioner has is passed over.
 
-    It comes with what else has changed: who is to be suspended by the same request is suspended.
+    It comes with what else has changed: whoever is to be suspended by the same request is
+    suspended.
     """
     assert target.chosen is not None  # noqa: S101 - asked before
     address = {"value": before.address, "type": words.WORK, "primary": True}

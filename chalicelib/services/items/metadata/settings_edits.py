@@ -64,7 +64,7 @@ def save_types(actor: Actor, draft: Draft[TypesSettings]) -> TypesSettings:
 def save_keys(actor: Actor, draft: Draft[KeysSettings]) -> KeysSettings:
     """Say whose keys metadata may be for, and whether the server gets copies of shared ones.
 
-    With zero knowledge all the server's copies go. Who ends it sends them again, of which those
+    With zero knowledge all the server's copies go. Whoever ends it sends them again, of which those
     are stored that the server does not have. Whether it ends is said by the settings as they were
     read, which the write requires.
     """

@@ -57,7 +57,7 @@ def delete(actor: Actor, type_id: ResourceTypeId) -> None:
     The creation of a resource holds that its type is not marked. So the type is marked
     first and its resources are counted again after; if there are any, the mark is taken
     back and nothing has happened. Where that failed, whoever deletes the type next takes it
-    back. Who deletes it is an administrator when it is marked; the mark is taken back
+    back. Whoever deletes it is an administrator when it is marked; the mark is taken back
     whatever they are by then.
     """
     kind = _require(type_id)

@@ -46,7 +46,7 @@ def update(actor: Actor, resource_id: ResourceId, draft: Draft[Any]) -> SeenReso
 
     Metadata and secrets come from one request: both are written under the version the
     request was decided from, or neither. So is the type it has: none that was deleted
-    meanwhile. Who is shown a secret that others wrote was given it: that is noted along.
+    meanwhile. Whoever is shown a secret that others wrote was given it: that is noted along.
 
     What is shown is read, and known to belong together, before anything is written: what was
     written is not decided again.

@@ -238,8 +238,8 @@ def _wrong_secret(position: str, errors: FieldErrors) -> NotFound:
 def _arrival(actor: Actor, plan: _Plan) -> Arrival:
     """Where those who gain the item find it, and what gives way to that.
 
-    A folder that was its owner's alone is no place any more for what they only filed there, and
-    may not change. Who loses a folder has lost it before others are given it; of a resource, they
+    A folder that was its owner's alone is no place any more for what they only filed there, and may
+    not change. Whoever loses a folder has lost it before others are given it; of a resource, they
     still count.
     """
     item, given = plan.item, plan.after.keys() - plan.item.permissions.keys()

@@ -1,9 +1,9 @@
 """Places: where a user has an item, under a folder of theirs or at the root.
 
 A place under a folder that its user does not hold counts as the root. So whoever loses a folder
-loses nothing that lies in it, and nothing is written for that however much it is. Who is given a
-folder has nothing in it that they did not have there before: what they left in it is taken to
-the root first.
+loses nothing that lies in it, and nothing is written for that however much it is. Whoever is given
+a folder has nothing in it that they did not have there before: what they left in it is taken to the
+root first.
 """
 
 from __future__ import annotations

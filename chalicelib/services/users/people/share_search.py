@@ -22,7 +22,7 @@ from chalicelib.tables.groups.memberships import Membership
 from chalicelib.tables.users.users import UserRow
 
 MOST = 25
-"""Users shown, and groups: who looks for others says more of their names."""
+"""Users shown, and groups: whoever looks for others says more of their names."""
 
 Shown = TypeVar("Shown")
 

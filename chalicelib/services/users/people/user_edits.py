@@ -136,7 +136,7 @@ def apply(
     Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator
     always remains. What a user has seen expires with their suspension, of which `settings` say
-    whether it does; who is let in and has yet to set up is sent a link. Where nothing differs
+    whether it does; whoever is let in and has yet to set up is sent a link. Where nothing differs
     nothing is written, nothing `besides` either.
     """
     differing = _differing(user, change)
@@ -222,7 +222,7 @@ def _tell(tx: Transaction, actor: Actor, edited: _Edit) -> None:
 
 
 def _let_in(tx: Transaction, user: User) -> None:
-    """Invite who has yet to set up: who is added suspended has got no link, or an old one."""
+    """Invite who has yet to set up: whoever is added suspended has got no link, or an old one."""
     if not user.active:
         invitations.setup_link(user, invitations.WELCOME).add_to(tx)
 

@@ -58,8 +58,8 @@ def apply(
 ) -> Person:
     """Invite a user.
 
-    An address belongs to one user, however it is written: raises `taken` where it is another's
-    by then. Who invites is an administrator when it happens. `besides` writes what else goes with
+    An address belongs to one user, however it is written: raises `taken` where it is another's by
+    then. Whoever invites is an administrator when it happens. `besides` writes what else goes with
     it.
     """
     user = new_user(new.username, new.first_name, new.last_name)

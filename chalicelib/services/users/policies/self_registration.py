@@ -1,6 +1,6 @@
 """Self-registration: the domains whose people may register without an invitation.
 
-One row says so, and while there is none nobody may. Who registers holds the row as it was
+One row says so, and while there is none nobody may. Whoever registers holds the row as it was
 read: after it was changed or removed, nobody comes in by what it said before.
 """
 

@@ -93,7 +93,7 @@ def view(role_id: RoleId) -> Role:
 
 
 def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
-    """Give a role another name; who has it keeps it."""
+    """Give a role another name; whoever has it keeps it."""
     known = read()
     role = _require(known, role_id)
     if broken := _reserved(role):
@@ -119,7 +119,7 @@ def rename(actor: Actor, role_id: RoleId, draft: Draft[RoleBody]) -> Role:
 def delete(actor: Actor, role_id: RoleId) -> None:
     """Delete a role that nobody has.
 
-    The document is read before the users: who is given the role after they were read has
+    The document is read before the users: whoever is given the role after they were read has
     raised its row.
     """
     rows = reading.read([KEY, DELETED_KEY, allowances.KEY])

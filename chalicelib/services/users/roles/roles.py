@@ -38,7 +38,7 @@ class Known:
         return [*BUILT_IN, *self.custom.values()]
 
     def role_of(self, role_id: str) -> Role:
-        """Return a user's role; who was given one after they were read still counts as `user`."""
+        """Return a user's role; one that is newer than what was read counts as `user`."""
         known = RoleId(role_id)
         return roles.BY_ID.get(known) or self.custom.get(known, roles.USER)
 
