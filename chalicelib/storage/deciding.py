@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 DECISIONS = 20
 """How often something is decided again because what it was decided from has changed: fifty who
-change one thing in the same moment all have their turn."""
+change one thing at the same moment all have their turn."""
 
 
 def decided(decide: Callable[[], T]) -> T:

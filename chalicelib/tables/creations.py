@@ -1,7 +1,7 @@
 """Idempotency keys: which request has made what, whose key it is, and how long it is noted.
 
 The note of it is written in the transaction that makes the thing. So whoever repeats the
-request, be it after a lost answer or in the same moment, finds it made or makes it, and it is
+request, be it after a lost answer or at the same moment, finds it made or makes it, and it is
 made once. After a week the note expires.
 """
 

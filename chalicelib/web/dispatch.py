@@ -267,7 +267,7 @@ class _Exchange:
             with under(creation):
                 return route.handler(**own)
         except (Invalid, Forbidden, NotFound):
-            if creation.find_made() is not None:  # by the same request, in the same moment
+            if creation.find_made() is not None:  # by the same request, at the same moment
                 raise Stale from None
             raise
 

@@ -1,4 +1,4 @@
-"""Readings that a loss did not see: of who reads a secret in the very moment they lose it.
+"""Readings that a loss did not see: of who reads a secret at the very moment they lose it.
 
 Whoever takes access away asks who has read what, and then writes. A reading that is noted between
 the two is looked at once more before it is spread: what its reader has lost by then expires.

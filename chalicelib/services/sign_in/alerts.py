@@ -57,7 +57,7 @@ def sign_in_refused(user: User, caller: Caller) -> None:
     if not is_due(user):
         return
     source, agent = caller.source, caller.agent or None
-    with suppress(Stale), Transaction() as tx:  # told in this moment
+    with suppress(Stale), Transaction() as tx:  # told at this moment
         tx.create(_told_this_hour(user))
         told = partial(notices.tell, tx, actor=None, source=source, agent=agent)
         told(Event.SIGN_IN_REFUSED, to=notices.users([user.id]))

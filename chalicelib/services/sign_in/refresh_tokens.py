@@ -208,7 +208,7 @@ def _end_stolen(row: Token, user: User, caller: Caller) -> None:
     """End the session of a stolen token, and have its user and the administrators told."""
     if alerts.is_due(user):
         _end(row, user, alerts.token_reused(user, caller))
-    _end(row, user)  # where that was told before, or of another session in this moment
+    _end(row, user)  # where that was told before, or of another session at this moment
     alerts.write("refresh token reused", user.id, caller)
 
 

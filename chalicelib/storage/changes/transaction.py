@@ -211,7 +211,7 @@ class Transaction:
     def makes(self, subject: str) -> None:
         """Say what the request makes; a repetition under its idempotency key is shown that.
 
-        This stands before all other lines: whoever repeats the request in the same moment is not
+        This stands before all other lines: whoever repeats the request at the same moment is not
         told that a name is taken.
         """
         made_by = creation.current()
