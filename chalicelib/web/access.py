@@ -76,7 +76,7 @@ def _is_signed_in(cookie: str, caller: Caller) -> bool:
 def require(
     access: Access, actor: Actor | None, *, denied: str | None, unauthenticated: Refusal | None
 ) -> None:
-    """Refuse who may not call an endpoint of this access at all."""
+    """Refuse a caller who may not call endpoints of this access at all."""
     if access is Access.GUEST and actor is not None:
         raise Forbidden(denied or "Access restricted to unauthenticated users.")
     if access in PROTECTED and actor is None:
@@ -86,7 +86,7 @@ def require(
 
 
 def require_second_factor(actor: Actor | None) -> None:
-    """Refuse who is signed in with their key alone and has a second factor to give."""
+    """Refuse an actor who has yet to give their second factor."""
     if actor is not None and actor.pending:
         raise SecondFactorMissing
 

@@ -34,7 +34,7 @@ BROKEN = "An Internal Error Has Occurred."
 UNKNOWN_ACTION = "Error.error"
 FIRST_ERROR = 400
 SECOND_FACTOR_MISSING = "/mfa/verify/error.json"
-"""Where clients are led who lack it: they know it by this address."""
+"""Where clients are led whose user has yet to give it: they recognise this address."""
 SECOND_FACTOR_PAGE = "/mfa/verify/totp"
 SIGN_IN_PAGE = "/auth/login"
 """The same for people's browsers, which then go on to where they wanted to."""
@@ -87,7 +87,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How an endpoint says what it does not do: in the envelope, or as other software asks it."""
+    """How an endpoint answers refusals and accidents: in the envelope, or as a standard asks."""
 
     refusal: Callable[[Call, Refusal], Answer]
     accident: Callable[[Call], Answer]

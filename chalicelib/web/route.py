@@ -63,29 +63,30 @@ class Route:
     blocked: View | None = None
     """Shows what stands in the way, where that is what the request is refused for."""
     status: int = HTTPStatus.OK
-    """Of an answer that is none of the refusals."""
+    """The status of an answer that is no refusal."""
     message: str | None = None
     """Said on success; the usual sentence where none is given."""
     denied: str | None = None
-    """Said to who is known and may not call this."""
+    """Message for an actor who may not call this."""
     unauthenticated: Refusal | None = None
-    """What an unknown caller gets, where it is not the usual refusal."""
+    """The refusal of an unknown caller, where it is not the usual one."""
     ids: Mapping[str, str] = field(default_factory=dict)
     """Said of an identifier in the path that is none, by its name."""
     csrf: bool = True
     """Whether a change by cookie or by a guest needs the CSRF pair."""
     before_second_factor: bool = False
-    """Whether it may be called by who is signed in and has yet to give their second factor."""
+    """Whether an actor may call it who has yet to give their second factor."""
     extends_session: bool = True
     refuses_dead_tokens: bool = False
-    """Whether who brings an access token that does not hold is no guest, though guests may call:
-    a client renews its token when it is refused."""
+    """Whether a caller with a dead access token is refused instead of counting as a guest: a client
+    renews its token when it is refused."""
     no_bearer: str | None = None
-    """Said to who brings an access token where only cookies count."""
+    """Message for a caller with an access token where only cookies count."""
     form: Form = ENVELOPE
-    """How it says what it does not do."""
+    """How refusals and accidents are answered."""
     page: Route | None = None
-    """What who does not ask for JSON gets at the path without its suffix; else they are refused."""
+    """The page at the path without its suffix, for a client that does not ask for JSON; where there
+    is none, such a client is refused."""
     is_page: bool = False
     is_known_bare: bool = True
     """Whether the path is known without its suffix too, to refuse it in the same words: each

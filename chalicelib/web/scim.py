@@ -90,7 +90,7 @@ def reply(
 
 
 def unchanged(version: str) -> Reply:
-    """What who has a resource of this version already is told."""
+    """The answer to a client that has this version of a resource already."""
     headers: dict[str, HeaderValue] = {"ETag": version}
     return Reply(None, status=HTTPStatus.NOT_MODIFIED, content_type=TYPE, headers=headers)
 

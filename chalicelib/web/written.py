@@ -1,4 +1,4 @@
-"""What a request that has written is answered with: read as often as it takes, written once."""
+"""The answer of a request that has written already: read as often as it takes, written once."""
 
 from __future__ import annotations
 

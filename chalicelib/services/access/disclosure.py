@@ -71,7 +71,7 @@ class SealedSecrets(Generic[Shown]):
 
 @dataclass(frozen=True, slots=True)
 class Logged:
-    """That the log has a line of what one user did with one item."""
+    """Proof that the log has a line of what one user did with one item."""
 
     user_id: str
     item_id: str
@@ -97,10 +97,10 @@ def disclose(actor: Actor, secrets: Sequence[Undisclosed]) -> list[Disclosed]:
 
 
 def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
-    """Note that the actor reads their secret of an item, if they have one; else nothing.
+    """Note that the actor reads their secret of an item, if they have one.
 
-    May be asked beside the reading itself: it stands if, and only if, a secret is stored. A
-    request that is decided again writes the same row again.
+    May be called in parallel with the reading itself: the note is written if, and only if, a
+    secret is stored. A request that is decided again writes the same row again.
     """
     row = Reading.of(actor, [item_id])
     try:
@@ -113,9 +113,10 @@ def log_held(actor: Actor, item_id: ResourceId) -> Logged | None:
 
 
 def disclose_to_author(actor: Actor, secret: Undisclosed) -> Disclosed:
-    """The same for who repeats a request that is answered with what it made.
+    """Return the holding with its secret to an actor who repeats the request that made it.
 
-    What they wrote themselves is no news to them; what others have written since is.
+    A secret that they wrote themselves is not noted as read; one that others have written
+    since is.
     """
     if _is_of(actor, secret):
         return Logged(actor.id, secret.holding["item_id"]["S"]).disclose(secret)
@@ -124,9 +125,9 @@ def disclose_to_author(actor: Actor, secret: Undisclosed) -> Disclosed:
 
 
 def reading_by_change(actor: Actor, secret: Undisclosed) -> Reading | None:
-    """What is to be written with a change that is answered with this secret, if others wrote it.
+    """The note to write with a change that answers with this secret, if others wrote the secret.
 
-    So it is known that the actor was given it, as if they had asked for it.
+    It says that the actor was given the secret, as if they had asked for it.
     """
     if _is_of(actor, secret):
         return None
@@ -134,7 +135,7 @@ def reading_by_change(actor: Actor, secret: Undisclosed) -> Reading | None:
 
 
 def logged_by(change: ActionLog) -> Logged:
-    """The line of a change that was written: who makes one is shown what they left."""
+    """Take a change's line as proof: whoever changes an item is shown its secret as it is then."""
     return Logged(str(change.actor), change.subject)
 
 

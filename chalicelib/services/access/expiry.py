@@ -31,11 +31,11 @@ KEY = Setting.named(PASSWORD_EXPIRY)
 OFF = PasswordExpiryBody(automatic_expiry=False, automatic_update=False, policy_override=False)
 """What holds while nothing is stored, and in place of what is stored and no longer valid."""
 _BEFORE = timedelta(seconds=2)
-"""So long before the change a resource expired: it has in the eyes of slower clocks, too."""
+"""The date of expiry is this long before the change, so that it has passed on slower clocks too."""
 
 
 def of(rows: Rows) -> PasswordExpiryBody:
-    """What is wanted now, member by member."""
+    """The settings in force; a stored field that is not valid counts as off."""
     says = value_of(rows.find(Setting, PASSWORD_EXPIRY)).get("says", {})
     broken = Draft(PasswordExpiryBody, says).errors()
     valid = {name: value for name, value in says.items() if name not in broken}
@@ -43,9 +43,9 @@ def of(rows: Rows) -> PasswordExpiryBody:
 
 
 def on_since(rows: Rows) -> datetime | None:
-    """Since when passwords expire by themselves, if they do.
+    """Since when passwords expire by themselves; None if they do not.
 
-    An earlier release did not note it: of its settings, since they were saved last.
+    Settings saved by an earlier release do not say it: then, since they were last saved.
     """
     row = rows.find(Setting, PASSWORD_EXPIRY)
     if row is None or not of(rows).automatic_expiry:
@@ -68,7 +68,7 @@ class Expiring:
         self._groups: set[str] = set()
 
     def among(self, lost: Iterable[tuple[UserId, Item]]) -> frozenset[str]:
-        """Return the identifiers of the items that expire, of those that users lose."""
+        """Return the identifiers of those lost items that expire by it."""
         if not self.is_on:
             return frozenset()
         now = clock.now()
@@ -80,7 +80,7 @@ class Expiring:
         return frozenset(resource_id for _, resource_id in have_read(pairs))
 
     def expire(self, item: Item, holders: Iterable[Permission]) -> Actions:
-        """Return the actions by which an item expires, without a version; its owners are told.
+        """Return the actions by which an item expires, and note its owners, who are told by `tell`.
 
         `holders` is the access list as the change leaves it.
         """

@@ -71,10 +71,10 @@ def users_of(group_ids: Collection[GroupId]) -> dict[GroupId, list[UserId]]:
 
 
 def sole_members(group_ids: Collection[GroupId]) -> dict[GroupId, UserId]:
-    """The user of each of these groups that has one member, and no other group.
+    """The only member, by group, of those of these groups that have exactly one.
 
-    No more than two members of each are read. While a large change replaces members, a group
-    may look as if it had one: so those that do are read again, in the order that tells.
+    No more than two members of each are read. While a large change replaces members, a group may
+    look as if it had one: so those that do are read again, after their groups.
     """
     if not group_ids:
         return {}

@@ -1,8 +1,8 @@
 """Who has ever been given which secret, whenever that was.
 
 What a request gives is noted in one row before it leaves (`disclosure.py`), and spread by the
-sweeper later. Whoever asks so reads what is not spread yet first: a row goes only after it has
-been spread, so nothing is missed between the two.
+sweeper later. So the rows that are not spread yet are read first: each goes only after it has been
+spread, and none is missed in between.
 """
 
 from __future__ import annotations

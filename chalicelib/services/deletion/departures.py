@@ -51,9 +51,9 @@ class Departure:
     keys: Sequence[Key]
     """What may name somebody who goes in its access list."""
     items: Items | None
-    """What does; nothing where it is more than is held in memory."""
+    """Items that do; None where they are more than are held in memory."""
     others: Items
-    """What does not; of more than is held, some."""
+    """Items that do not; of more than are held, those of one page."""
     blocked: Items
     """What would be left without an owner, if nothing was handed over."""
     groups: Mapping[GroupId, Group]
@@ -190,8 +190,8 @@ class Obstacles:
 def read(gone: Collection[str], keys: Sequence[Key], *others: Key) -> tuple[Departure, Rows]:
     """Read the items, as far as they are shared with somebody who goes, and with them other rows.
 
-    Then the groups that have access too: each change of an access list is theirs as well. Of
-    items that are too many to be held, those are that stand in the way.
+    Then the groups that have access too: each change of an access list is theirs as well. Where the
+    items are too many to be held in memory, only those that stand in the way are kept.
     """
     first, *more = [*in_chunks(list(keys), MOST_HELD)] or [[]]
     rows = reading.read([*first, *others])

@@ -70,7 +70,7 @@ class _GroupDeletion:
         return bool(belonging and belonging.is_admin)
 
     def lost(self, items: Items) -> Iterator[tuple[UserId, Item]]:
-        """Who loses what of some items: the members, all they reach in no other way."""
+        """Which of some items each member loses: those that they reach in no other way."""
         for item in items.values():
             holders = item.permissions.keys() - self.departure.gone
             for user_id, user in self.users.items():
@@ -114,7 +114,7 @@ def rehearse(group: Group, gone: Collection[str] = ()) -> None:
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:
-    """Refuse who may not know whether there is such a group, and then what is none."""
+    """Refuse an actor who may not know whether the group exists, and then a group that does not."""
     group_id = find_uuid(group)
     is_manager = bool(actor.groups.get(GroupId(group_id or "")))
     if not (actor.is_admin or is_manager):
@@ -129,7 +129,7 @@ def _require_deletable(actor: Actor, group: str) -> Group:
 
 
 def _read_as(actor: Actor, group: Group) -> _GroupDeletion:
-    """Read the same for who asks: an administrator, or who manages the group.
+    """Read a deletion for the actor, who is an administrator or manages the group.
 
     Whether the actor manages it was read with the session: it is true under the group's version
     when what is read after the group says so too.

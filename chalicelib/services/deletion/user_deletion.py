@@ -49,8 +49,8 @@ BLOCKED = "The user cannot be deleted."
 _SOLE_MANAGER = "They are the only manager of groups: name another manager first."
 _SOLE_OWNER = "They are the only owner of items that others have access to: hand these over first."
 _MOST_NOTED = 50
-"""Names of groups that go along which are noted. That is part of the commit, which has 100 rows:
-whoever finishes another's large change may not write claims, and only removes them."""
+"""How many names of groups that go along are noted. The notes are part of the commit, which has 100
+rows: whoever finishes another's large change may not write claims, only remove them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class _UserDeletion:
     held: Sequence[Key]
     """All items they have access to."""
     alone: Sequence[Key]
-    """Rows of theirs that no item is: copies of metadata private keys, session keys, tags."""
+    """Their rows other than items: copies of metadata private keys, session keys, tags."""
     departure: Departure
     found: Rows
     promoted: Sequence[Membership] = ()

@@ -1,4 +1,4 @@
-"""How settings of the directory are saved: tried first; a password goes to no other servers.
+"""How settings of the directory are saved: tried first, and a password goes to no other servers.
 
 They are one row, which is there exactly while directory synchronisation is switched on. What is
 saved has worked once: every host was signed in to, and bases, paths and filters were tried.
@@ -66,7 +66,7 @@ _USERS: Mapping[str, tuple[str, str, Callable[[Any], bool]]] = {
         lambda _: True,
     ),
 }
-"""Who acts for a run: the rule that who is named breaks, and what they have to be."""
+"""Who acts for a run, by field: rule and message for somebody unfit, and what they must be."""
 T = TypeVar("T")
 Form = Mapping[str, Any]
 

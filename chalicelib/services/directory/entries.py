@@ -18,7 +18,8 @@ Errors = dict[str, list[str]]
 LONGEST_VALUE = 10_000
 """Bytes of a value that is looked at."""
 OF_UNKNOWN_AGE = datetime(1970, 1, 1, tzinfo=UTC)
-"""What counts for a time that cannot be read: nothing here is older, so it renews nothing."""
+"""Stands for a time that cannot be read: as nothing is older, such an entry never counts as
+newer."""
 _IDENTIFIERS = {Kind.ACTIVE_DIRECTORY: "objectGUID", Kind.OPENLDAP: "entryUUID"}
 
 _NOT_READ = ("groups", "enabled")

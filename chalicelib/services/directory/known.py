@@ -49,7 +49,7 @@ class Known:
 
     settings: DirectorySettings
     managers: Sequence[User]
-    """Who may manage the groups that the run makes, the first who is able to.
+    """Who may manage the groups that the run makes: the first who can sign in does.
 
     The last is whoever the run acts for.
     """
@@ -66,9 +66,9 @@ class Known:
     users: dict[str, User] = field(default_factory=dict)
     groups: dict[str, Group] = field(default_factory=dict)
     usernames: dict[str, str] = field(default_factory=dict)
-    """Users by address, folded: those who are there."""
+    """Users by address, folded: those who are not deleted."""
     former_users: dict[str, str] = field(default_factory=dict)
-    """Those who were there last, of who was deleted."""
+    """Deleted users by address, folded: of several, the last who had it."""
     names: dict[str, str] = field(default_factory=dict)
     """Groups by name, folded."""
     former_groups: dict[str, str] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Known:
 
     @property
     def manager(self) -> User:
-        """Who manages a group that is made now: who has left by this run does not."""
+        """Who manages a group that is made now; nobody who has left by this run."""
         *named, last = (self.users.get(each.id, each) for each in self.managers)
         return next((each for each in named if each.may_sign_in(clock.now())), last)
 
@@ -214,7 +214,7 @@ def _stands(relation: DirectoryLink, roster: Roster) -> bool:
 
 
 def read(settings: DirectorySettings, managers: Sequence[User], directory: Directory) -> Known:
-    """Read what a run is decided from: in so many batches as it takes, whatever is linked."""
+    """Read what a run is decided from, in batches."""
     known = Known(settings, managers)
     known.entries = {folded(person.name): person.id for person in directory.people}
     people_links, teams, relations, exempt, asked = reading.together(

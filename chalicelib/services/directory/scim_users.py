@@ -1,10 +1,9 @@
 """People whom a directory provisions by SCIM: added, taken over, changed, suspended and deleted.
 
 A directory changes people by the same changes as administrators do, in the name of the user whom
-its settings name. What it calls somebody is nobody else's name, from the transaction on that adds
-or renames them; with a person their name in the directory goes. Administrators are neither
-suspended, brought back nor deleted by a directory: whoever rules the directory would rule the
-service.
+its settings name. What it calls somebody is nobody else's name, from the transaction that adds or
+renames them; the name goes with the person. Administrators are neither suspended, brought back nor
+deleted by a directory: whoever rules the directory would rule the service.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a company's directory is asked: which host, for which entries; when an answer is none."""
+"""How a company's directory is asked: which host, for which entries; which answers are refused."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _NO_MEMBERSHIP = {"id": {"exists": "The membership does not exist."}}
 
 
 def add(roster: Roster, addition: Addition, users: Mapping[UserId, User]) -> None:
-    """Let a user join, who has completed the setup, is no member yet, and may be in one more."""
+    """Let a user join who has completed the setup, is no member, and has room for a group."""
     errors: dict[str, FieldErrors] = {}
     user = users.get(addition.user_id)
     if broken := broken_by(user):
@@ -70,7 +70,7 @@ def remove(roster: Roster, removals: Iterable[Removal]) -> None:
 
 
 def require_room(roster: Roster) -> None:
-    """Refuse a group of too many; due when all have left who leave."""
+    """Refuse a group of too many members; to be called once those who leave have left."""
     if len(roster) > MOST_MEMBERS:
         raise Invalid(INVALID, {"groups_users": _TOO_MANY})
 

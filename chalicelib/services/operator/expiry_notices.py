@@ -1,7 +1,7 @@
 """Owners are told, once a day, of passwords that expire today.
 
-How far the day has come is noted with the notices themselves: who dies goes on from there, and of
-two who are at it at once one stops. Days are days of UTC.
+How far the day's notices have come is noted in the transactions that write them: after a process
+has died the next call goes on from there, and of two at once one stops. Days are days of UTC.
 """
 
 from __future__ import annotations

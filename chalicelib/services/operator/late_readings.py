@@ -26,7 +26,8 @@ _MOMENT = timedelta(seconds=deadline.REQUEST)
 def look_again(read: Reading) -> None:
     """Let expire what the reader has no access to any more, and was not edited since.
 
-    What the loss itself let expire has; what was edited since may have another password.
+    What the loss itself let expire has expired already; what was edited since may have another
+    password.
     """
     user_id = UserId(read.user_id)
     rows = reading.read([expiry.KEY, User.by_id(user_id)])

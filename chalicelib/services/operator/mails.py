@@ -35,9 +35,9 @@ _COUNTED = {
 def deliver(mail_id: str, send: Send) -> bool:
     """Send a mail that waits; return whether it is done with, so that nobody tries again.
 
-    One that has no row left was sent before. The row goes when the mail has left: who dies
-    between the two sends it again, so a mail may be sent twice, and none is lost. The row of
-    one that is refused stays until its day is over, for somebody to look into it.
+    One that has no row left was sent before. The row is removed when the mail has left: where a
+    process dies in between, the mail is sent again. So one may be sent twice, and none is lost. The
+    row of one that is refused stays until its day is over, for somebody to look into it.
     """
     row = reading.find(Mail.by_id(mail_id))
     if row is None:

@@ -1,7 +1,7 @@
 """Who gets a mail of an event, in which of the languages chosen, and whether it is still wanted.
 
-A notice is replaced by mails, or by notices for fewer people each, in one transaction: who dies
-before it begins again, and nobody gets a mail twice by that.
+A notice is replaced by mails, or by notices for fewer people each, in one transaction: where a
+process dies before it, the notice is spread later, and nobody gets a mail twice by that.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def require_answers(ask: AskAddress) -> None:
 
 
 def faults(probes: Iterable[Probe], ask: AskVersion) -> list[str]:
-    """Versions to be released that do not answer, or answer with an error of the service.
+    """Return the probed versions that do not answer, or answer with an error of the service.
 
     That they are not available (503) is a fault where what runs is: a tenant that has no keys
     yet, or whose storage is away, can be released to all the same.

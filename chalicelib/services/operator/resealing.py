@@ -2,7 +2,7 @@
 
 Second factors, passwords of the organisation's own servers, the server's copies of metadata keys.
 Each row is written where it still holds what was read: what somebody changes meanwhile, they have
-sealed themselves. Who dies leaves the rest to who comes next, as what is done names the new key.
+sealed themselves. Where a process dies, the next one does the rest: what is done names the new key.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Upgrades: the rows of a table are brought to the form that this release writes, in pages.
 
-Rows of every form that a release knows count all the same (`storage/forms.py`), so nobody waits
-for an upgrade; a later release may stop to know the older form once it has ended. It runs with
-each sweep, and notes how far it is after each page. Who dies leaves a page to be repeated, which
-changes nothing where it was done. While a release spreads, functions of the one before still
-write rows of the older form: the upgrade ends with a pass that began an hour after another one,
-and found no such row.
+Rows of every form that a release knows count all the same (`storage/forms.py`), so nobody waits for
+an upgrade; a later release may stop to know the older form once it has ended. It runs with each
+sweep, and notes how far it is after each page. Where a process dies, a page is repeated, which
+changes nothing where it was done. While a release spreads, functions of the one before still write
+rows of the older form: the upgrade ends with a pass that began an hour after another one, and found
+no such row.
 
 A release that is taken back brings the rows back to the form that it writes.
 
@@ -135,7 +135,7 @@ def _progress(task: Task, row: Setting | None) -> Progress:
 
 
 def _note(task: Task, row: Setting | None, progress: Progress) -> None:
-    """Tell how far it is, unless another process has done so meanwhile."""
+    """Store how far the task is, unless another process has done so meanwhile."""
     value: dict[str, Any] = value_of(row) | {task.name: asdict(progress)}
     try:
         with Transaction() as tx:

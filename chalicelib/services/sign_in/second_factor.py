@@ -1,9 +1,9 @@
-"""Whether who signs in has a second factor to give, and for how long a device is remembered.
+"""Whether a user who signs in has a second factor to give, and how long a device is remembered.
 
-They have where the organisation has turned on a provider that they have set up, until the session
-notes what was given in it, or the device is remembered. The cookie `passbolt_mfa` holds a value;
-sessions and rows know its *name*, a hash which says of whom and of which epoch of theirs it is.
-So what was given before a user's second factor was removed has no name any more.
+They have one to give where the organisation has turned on a provider that they have set up, until
+the session notes that it was given, or where the device is remembered. The cookie `passbolt_mfa`
+holds a value; sessions and rows know its *name*, a hash which says of whom and of which epoch of
+theirs it is. So what was given before a user's second factor was removed matches no name any more.
 """
 
 from __future__ import annotations

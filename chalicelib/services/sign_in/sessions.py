@@ -1,8 +1,8 @@
 """Whose session a cookie or an access token names, whether it still stands, and when it is idle.
 
-User and session are read, together and consistently, on every request, so that a
-logout, a suspension or another role counts from the next request on. Whether they have a
-second factor to give is said with who they are, and `dispatch` lets them no further.
+User and session are read, together and consistently, on every request, so that a logout, a
+suspension or another role counts from the next request on. The actor says whether a second factor
+is still to be given; until then `dispatch` refuses most endpoints.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _UUID_LENGTH = 36
 
 
 def by_bearer(token: str, given: str | None, caller: Caller) -> Actor:
-    """Return who bears this access token, or raise `Unauthenticated`."""
+    """Return the actor who bears this access token, or raise `Unauthenticated`."""
     claims = signing_keys.verified(token, issuer=ISSUER)
     if find_uuid(claims.user_id) != claims.user_id:
         raise Unauthenticated
@@ -39,7 +39,7 @@ def by_bearer(token: str, given: str | None, caller: Caller) -> Actor:
 
 
 def by_cookie(value: str, given: str | None, caller: Caller) -> Actor:
-    """Return whose session this cookie names, or raise `Unauthenticated`."""
+    """Return the actor whose session this cookie names, or raise `Unauthenticated`."""
     user_id = find_uuid(value[:_UUID_LENGTH])
     if user_id is None:
         raise Unauthenticated

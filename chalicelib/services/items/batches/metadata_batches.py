@@ -78,7 +78,7 @@ class Task(NamedTuple):
     form: Callable[[Item, Known], dict[str, FieldErrors]]
     """What else is wrong with doing so."""
     change: Callable[[Item], None]
-    """Changes what else becomes another in the item."""
+    """Changes what else is to change in the item."""
 
 
 @dataclass(frozen=True, slots=True)

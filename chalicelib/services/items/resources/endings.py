@@ -26,6 +26,6 @@ def take_from_all(tx: Change, item: Item, members: Members) -> None:
 
 
 def forget_key(tx: Change, item: Item) -> None:
-    """Note no more what an item is encrypted to."""
+    """Remove the note of what an item is encrypted to."""
     if item.noted_under is not None:
         tx.then_delete(MetadataUse.of(item.noted_under, item.id))

@@ -58,7 +58,7 @@ def is_folder(holding: HoldingRow | None) -> bool:
 
 
 def settled_whole(holdings: Sequence[HoldingRow]) -> Sequence[HoldingRow]:
-    """All that a user holds with the places that count; mostly these are the ones that are said."""
+    """All that a user holds with the places that count; mostly these are the stored ones."""
     folders = {each["item_id"]["S"] for each in holdings if each["kind"]["S"] == FOLDER}
     said = {each["place"]["S"] for each in holdings}
     return holdings if said - {ROOT} <= folders else [*_within(folders, holdings)]

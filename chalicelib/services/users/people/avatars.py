@@ -1,9 +1,9 @@
 """In which order avatars change with the rows that name them, and what is removed of them later.
 
-The pictures are written before the row names them, and removed after it has ceased to: a
-profile never leads to a picture that is not there. Rows and objects cannot be changed in
-one transaction, so a note lies beside the objects meanwhile. Where a process dies, the
-sweeper finds the note, and removes the avatars in it that the row does not name.
+The pictures are written before the row names them, and removed once it no longer does: a profile
+never leads to a picture that is not there. Rows and objects cannot be changed in one transaction,
+so a note lies beside the objects meanwhile. Where a process dies, the sweeper finds the note, and
+removes the avatars in it that the row does not name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from chalicelib.tables.users.users import User
 
 
 def find(avatar: str, name: str) -> bytes | None:
-    """Return a picture of an avatar; nothing for what names none, whatever it names."""
+    """Return a picture of an avatar, as JPEG; None where the two parts of the path name none."""
     avatar_id = find_uuid(avatar)
     if avatar_id is None or name not in avatars.SIDES:
         return None
@@ -68,7 +68,7 @@ def _end_left_behind(key: str) -> str:
 
 @contextmanager
 def _changed(user: User, after: AvatarId | None) -> Iterator[None]:
-    """Leave, of the avatar of before and the one of after, what the row names after the block.
+    """Of the former and the new avatar, keep the one that the row names after the block.
 
     Both are left to the sweeper when it is unknown whether the row was written.
     """
