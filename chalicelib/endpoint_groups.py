@@ -103,7 +103,7 @@ large change that is not yet applied will make of their row."""
 _SESSION = frozenset({"tokens"})
 """What a request by cookie writes: its session's idle time."""
 _LOG = frozenset({"action_logs"})
-"""What is written of a change, by who can neither change nor remove it."""
+"""What is written of a change, by whoever can neither change nor remove it."""
 _READINGS = frozenset({"readings"})
 """What is written of secrets that are given to a user, likewise."""
 _SEEN = _READINGS | {"secret_accesses"}
@@ -323,8 +323,8 @@ WORKERS = (
     ),
     EndpointGroup("prober", modules=("prober",), is_scheduled=True, asks_versions=True),
 )
-"""What runs without a request, on a schedule, after a row or called by who runs the service: each
-a function with rights of its own."""
+"""What runs without a request, on a schedule, after a row or called by whoever runs the service:
+each a function with rights of its own."""
 
 
 def served(name: str | None) -> tuple[EndpointGroup, ...]:

@@ -67,7 +67,7 @@ class Draft(Generic[B]):
         return name in self.members
 
     def errors(self) -> dict[str, FieldErrors]:
-        """Every broken rule of every field, for who has more to say of them."""
+        """Every broken rule of every field, for whoever has more to say of them."""
         _, errors = _read_members(self.body, self.members)
         return dict(errors)  # type: ignore[arg-type]
 

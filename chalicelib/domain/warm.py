@@ -33,7 +33,7 @@ class Warm(Generic[T]):
         return value
 
     def renew(self) -> T:
-        """Ask before the time, for who suspects that the value has changed.
+        """Ask before the time, for whoever suspects that the value has changed.
 
         Once a minute at most: what raises the suspicion may come a thousand times a second.
         """

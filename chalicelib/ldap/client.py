@@ -25,7 +25,7 @@ _PART = ";range="
 """Before the bounds of a part of an attribute: Active Directory tells `member;range=0-1499`."""
 _NO_SUCH_OBJECT, _REFERRAL = 32, 10
 _TOO_MANY = (3, 4, 11)
-"""Results of who answers in part only: bounds of time, of entries, of who administers."""
+"""Result codes of a partial answer: the limit of time, of entries, or of the administrator."""
 _CRITICAL_UNKNOWN = 12
 _BROKEN = (
     *(LDAPException, PyAsn1Error, OSError, struct.error),

@@ -65,7 +65,7 @@ class Measured:
         self._socket.close()
 
     def protect(self, host: str, ca_certificate: str | None) -> None:
-        """Speak TLS from now on, with who shows a valid certificate of this host."""
+        """Speak TLS from now on, with whoever shows a valid certificate of this host."""
         self._socket = protected(self._socket, host, ca_certificate)
 
 

@@ -47,7 +47,7 @@ _NO_TEXTS = ("exif", "transparency", "xmp")
 
 
 class NoPicture(Exception):  # noqa: N818  it says what is so
-    """Why a file is not made into a picture, in a sentence for who sent it."""
+    """Why a file is not made into a picture, in a sentence for whoever sent it."""
 
 
 def squares(content: bytes, sides: Iterable[int]) -> list[bytes]:

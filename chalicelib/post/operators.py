@@ -26,7 +26,7 @@ def endpoint(region: str) -> str:
 
 
 def headers(host: str, purpose: str) -> dict[str, str]:
-    """What is signed besides the date: the same by who signs it and by who sends it on."""
+    """What is signed besides the date: the same by whoever signs it and by whoever sends it on."""
     return {
         "Accept": "application/json",
         "Content-Type": "application/x-www-form-urlencoded",

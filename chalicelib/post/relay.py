@@ -212,7 +212,7 @@ class _Lines:
         return line
 
     def close(self) -> None:
-        """The connection is closed by who has it."""
+        """The connection is closed by whoever has it."""
 
 
 _FAILURES = (OSError, ValueError, Unreachable)

@@ -38,7 +38,7 @@ PASSWORD_EXPIRY = "password-expiry"  # noqa: S105 - a name
 EXPIRY_NOTICES = "expiry-notices"
 """Of which day's passwords that expire the owners have been told, and how far of today's."""
 LOCALE = "locale"
-"""The language of who has chosen none."""
+"""The language of whoever has chosen none."""
 EMAIL_NOTIFICATIONS = "email-notifications"
 """Which mails are sent."""
 MFA = "mfa"

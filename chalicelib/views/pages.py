@@ -2,7 +2,7 @@
 
 The browser extension takes a page over where `<html>` is of the class it knows and nothing follows
 it. Of most pages it removes what lies at the place it looks for; the sign-in page stays beneath
-its frame, for who is not let in.
+its frame, for whoever is not let in.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def recovery() -> Document:
 
 def recover(csrf_token: str, refused: str = "", *, may_register: bool = False) -> Document:
     """The form that asks for a link; with why it was refused, where it was, and the way to
-    register for who may.
+    register for whoever may.
     """
     told = _told(refused) + (_TO_REGISTER if may_register else "")
     values = {"token": escape(csrf_token), "refused": told}

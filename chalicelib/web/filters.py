@@ -34,7 +34,7 @@ class Takes(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One kind of filter, for the reader here and for who documents the endpoint."""
+    """One kind of filter, for the reader here and for whoever documents the endpoint."""
 
     kind: str
     takes: Takes

@@ -1,6 +1,6 @@
 """The founder: makes and changes a tenant's keys, invites who leads it, and for which operators.
 
-Called by who runs the service, never by a request. The private keys so never leave the
+Called by whoever runs the service, never by a request. The private keys so never leave the
 account; what is returned is the fingerprint people compare, how the keys stand, or the address
 of the setup.
 """
@@ -41,8 +41,8 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:
     """Make the keys; or invite the `administrator` in the event; or change the `signing_keys` or
     the `server_key`; or have another administrator by `break_glass`.
 
-    All may be repeated. What cannot be done with the keys now, or not by who asks, is `refused`:
-    that is an answer, and no failure which would ring an alarm.
+    All may be repeated. What cannot be done with the keys now, or not by whoever asks, is
+    `refused`: that is an answer, and no failure which would ring an alarm.
     """
     with deadline.within(deadline.WORKER):
         return _answer(event, context)

@@ -40,7 +40,7 @@ class Bundle:
 
 
 class CannotBuild(Exception):  # noqa: N818  it says what is so
-    """Why there is no bundle, in a sentence for who asked for it."""
+    """Why there is no bundle, in a sentence for whoever asked for it."""
 
 
 def build(folder: Path) -> Bundle:

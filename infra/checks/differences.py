@@ -1,4 +1,4 @@
-"""What differs between two templates, without an account: for who reviews a change."""
+"""What differs between two templates, without an account: for whoever reviews a change."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects: answers are left by who lists rows, and soon gone; logs by one function, and stay."""
+"""Objects: answers are left by functions that list, and soon gone; logs by one, and stay."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def answers_are_left_by_who_lists(template: Json) -> Iterator[str]:
 
 
 def exports_are_left_by_one(template: Json) -> Iterator[str]:
-    """What auditors are given is written by who can do nothing else with it, nor others at all."""
+    """What auditors are given is written by whoever can do nothing else with it, nor others at
+    all.
+    """
     for group, statements in functions(template):
         may = set(_actions_on(EXPORTS, statements))
         wanted = frozenset({"PutObject"} if group.exports_logs else ())

@@ -1,4 +1,5 @@
-"""What a change of a template would take from who stores in it: tables, keys, and what they hold.
+"""What a change of a template would take from whoever stores in it: tables, keys, and what they
+hold.
 
 CloudFormation makes another table, bucket or key where the name or the keys of one change, and
 leads the functions there: to an empty one. What was kept lies beside it, and nothing leads back.

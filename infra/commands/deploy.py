@@ -84,7 +84,7 @@ def _of_cell(options: argparse.Namespace) -> dict[str, str]:
 
 
 def _told(account: Account, build: Build, wanted: Mapping[str, str]) -> str:
-    """What nobody has been asked about, for who looks for a slip."""
+    """What nobody has been asked about, for whoever looks for a slip."""
     values = ", ".join(f"{name}={value}" for name, value in wanted.items())
     bundle = build.bundle
     return (

@@ -69,7 +69,7 @@ class LocalCloud:
         return f"{self.address}/restapis/{api_id}/{stage}/_user_request_"
 
     def client(self, service: str, who: Credentials = ACCOUNT_OWNER) -> Any:
-        """The one client of a service for who asks it, closed when the cloud ends."""
+        """The one client of a service for whoever asks it, closed when the cloud ends."""
         if (service, who) not in self._clients:
             self._clients[service, who] = self._made(service, who)
         return self._clients[service, who]
@@ -106,7 +106,7 @@ class LocalCloud:
 
 
 class CannotRun(Exception):  # noqa: N818  it says what is so
-    """Why there is no local cloud, in a sentence for who asked for it."""
+    """Why there is no local cloud, in a sentence for whoever asked for it."""
 
 
 @contextmanager

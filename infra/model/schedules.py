@@ -61,7 +61,7 @@ class State:
     lines: Mapping[str, frozenset[str]]
     """The rows whose lines are stored."""
     counts: Mapping[str, frozenset[str]]
-    """What each row counts as to who reads now."""
+    """What each row counts as to whoever reads now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class _Node:
     of: Mapping[str, Any]
 
     def step_to(self, after: _Node) -> Step:
-        """The one step that leads from here to there: of who is elsewhere, or knows more."""
+        """The one step that leads from here to there: of whoever is elsewhere, or knows more."""
         moved = [
             actor
             for actor, place in self.at.items()

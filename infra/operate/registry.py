@@ -108,7 +108,7 @@ class Registry:
         return sorted(entries, key=lambda entry: entry.tenant)
 
     def reserve(self, entry: Entry, *, instead: bool = False) -> None:
-        """Take the name; again for who has taken it and not come to the end.
+        """Take the name; again for whoever has taken it and not come to the end.
 
         Of one that another command has taken, only `instead` of that.
         """

@@ -1,4 +1,4 @@
-"""Whole tables, read and emptied by who maintains them; no request does this."""
+"""Whole tables, read and emptied by whoever maintains them; no request does this."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ class Stack:
         return self.account.client("cloudformation")
 
     def _role(self) -> Json:
-        """Nothing where there is no role: then it is done with the rights of who asks."""
+        """Nothing where there is no role: then it is done with the rights of whoever asks."""
         outputs = Stack(self.account, self.cell).outputs() if self.cell else {}
         return {"RoleARN": outputs[ROLE]} if ROLE in outputs else {}
 

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
 
 
 class Failed(Exception):  # noqa: N818  it says what is so
-    """Why a command ends here and what to do next, for who gave it."""
+    """Why a command ends here and what to do next, for whoever gave it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ def _rows(group: EndpointGroup, epoch: int) -> Iterator[Json]:
 
 
 def _objects(group: EndpointGroup) -> Iterator[Json]:
-    """Avatars, and the notes of their changes for who makes or ends changes."""
+    """Avatars, and the notes of their changes for whoever makes or ends changes."""
     is_changing = group.avatars != {"GetObject"}
     folders = (AVATARS, NOTES) if is_changing else (AVATARS,)
     actions = sorted(group.avatars - {_LISTS})

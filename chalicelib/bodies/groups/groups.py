@@ -227,7 +227,7 @@ def _read_secrets(draft: Draft[Any]) -> _Secrets:
 
 
 def _secrets(member: int, sent: Iterable[Mapping[str, Any]]) -> list[SecretOf | Refusal]:
-    """The secrets of who joins; a refusal stands under the member it is for."""
+    """The secrets of whoever joins; a refusal stands under the member it is for."""
     return [_secret(member, position, row) for position, row in enumerate(sent)]
 
 

@@ -115,6 +115,6 @@ _known_locale = Rule(
 
 @dataclass(frozen=True, slots=True)
 class OrganisationLocale:
-    """The language of who has chosen none."""
+    """The language of whoever has chosen none."""
 
     value: Annotated[str, required, not_null, _known_locale]

@@ -38,7 +38,7 @@ class Connection:
     base_dn: str | None = None
     """Under which entries are looked for; None for what the server itself names."""
     ca_certificate: str | None = None
-    """Certificates (PEM) of who signs the servers'; None for what the platform trusts."""
+    """Certificates (PEM) of the servers' authority; None to trust those the platform trusts."""
 
 
 @dataclass(frozen=True, slots=True)

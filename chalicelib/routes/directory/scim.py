@@ -1,7 +1,7 @@
 """SCIM 2.0: what a directory asks for and changes, by its own token (RFC 7643, 7644).
 
 These endpoints answer in the form of SCIM, not in the envelope (`web/scim.py`, ADR 40). Each path
-has all methods: those that do nothing there say so, to who shows the token.
+has all methods: those that do nothing there say so, to whoever shows the token.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _key_policies(path: str) -> Callable[[Handler], Handler]:
 @_key_policies("/user-key-policies/settings.json")
 @_key_policies("/setup/user-key-policies/settings.json")
 def view_key_policies(actor: Actor | None, query: Query) -> policies.KeyPoliciesJson:
-    """Show which keys clients are to make, to users and to who is about to set one up."""
+    """Show which keys clients are to make, to users and to whoever is about to set one up."""
     asked = query.texts
     key_policies.require_allowed(actor, asked.get("user_id"), asked.get("token"))
     return policies.KEY_POLICIES

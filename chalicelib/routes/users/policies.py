@@ -85,5 +85,5 @@ def view_export() -> views.ExportPoliciesJson:
     view=views.locale,
 )
 def choose_locale(actor: Actor, body: Draft[Any]) -> Document:
-    """Choose the language of who has chosen none."""
+    """Choose the language of whoever has chosen none."""
     return policies.save(actor, LANGUAGE, body)

@@ -113,7 +113,7 @@ def save_second_factors(actor: Actor, body: Draft[MfaSettingsBody]) -> Reply:
 
 @_LANGUAGE.get("OrganizationLocalesGet.get")
 def show_language(query: Query, cookies: Mapping[str, str]) -> Reply:
-    """The form by which administrators choose the language of who has chosen none."""
+    """The form by which administrators choose the language of whoever has chosen none."""
     choice = policy_views.choice_of_locale(policies.read(LANGUAGE))
     return _LANGUAGE.filled(query, cookies, choice)
 

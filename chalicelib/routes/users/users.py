@@ -147,7 +147,7 @@ def _recover(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> 
 
 
 def _sent(actor: Actor | None, body: Draft[RecoveryBody], caller: Caller) -> Reply:
-    """Send a link to who asked for it by the form."""
+    """Send a link to whoever asked for it by the form."""
     _recover(actor, body, caller)
     return page(pages.sent())
 

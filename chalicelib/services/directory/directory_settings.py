@@ -120,8 +120,8 @@ def view() -> Stored | None:
 def save(actor: Actor, draft: Draft[DirectorySettingsBody]) -> None:
     """Store how the directory is asked from now on, once it was asked like that.
 
-    It is written over what was read, by who is an administrator then, as long as the default user
-    is one too and whoever manages new groups is active.
+    It is written over what was read, by whoever is an administrator then, as long as the default
+    user is one too and whoever manages new groups is active.
     """
     wanted = _read(draft, NOT_SAVED)
     settings = _settings(wanted.form, wanted.passwords)

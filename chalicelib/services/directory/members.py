@@ -75,7 +75,7 @@ class Joining:
             self.others += self._asking(self.group, asked)
 
     def _candidate(self, name: str) -> User | None:
-        """A user who is to join; a run says nothing of who is not linked."""
+        """A user who is to join; a run says nothing of a user who is not linked."""
         if folded(name) not in self.known.entries:
             message = f"Member {name} unknown here, not added to {self.name}."
             self.others.append(telling(_membership(Action.CREATE, Status.IGNORE, message)))
@@ -100,7 +100,7 @@ class Joining:
             self.additions.append(Addition(UserId(user.id), is_admin=False))
 
     def _asking(self, group: Group, users: Sequence[User]) -> Iterator[Step]:
-        """Ask for who is to be added by hand, unless that is what was asked for last."""
+        """Ask for the users to be added by hand, unless that is what was asked for last."""
         before = self.known.asked.get(group.id)
         ask = Ask(group, users, before)
         is_noted = not users if before is None else before.wanted == ask.wanted

@@ -267,7 +267,7 @@ def _besides(provisioner: Provisioner, before: Found) -> Besides:
 
 
 def _in_the_way(error: Blocked) -> Iterator[str]:
-    """What has to be done before the user can be deleted, in words for who runs the directory."""
+    """What has to be done before the user can be deleted, for whoever runs the directory."""
     yield error.message
     found = error.obstacles
     assert isinstance(found, Obstacles)  # noqa: S101 - it is what the deletion of users tells

@@ -22,7 +22,7 @@ def remove(
     directory: Directory,
     listed: Iterable[DirectoryLink],
 ) -> None:
-    """Remove exemptions of what is not there, and what was noted of who is not linked any more.
+    """Remove exemptions of what is not there, and what was noted of whoever is not linked any more.
 
     `listed` are the exemptions there were when the directory was asked: it says nothing of those
     that came later.

@@ -56,7 +56,7 @@ def hold(tx: Transaction, known: Known, still: Check, step: Step, subject: str) 
 
 
 def read_again(known: Known) -> None:
-    """Add what is on the ignore list by now; nothing more is done for who is no administrator."""
+    """Add what is on the ignore list by now; end a run of somebody who is no administrator now."""
     listed, rows = reading.together(
         partial(DirectoryLink.of_kind, EXEMPT), partial(reading.read, [known.runner.key])
     )

@@ -79,7 +79,7 @@ class Ask:
 
     @property
     def wanted(self) -> str:
-        """A digest of who is to be added."""
+        """A digest of the users to be added."""
         return digest_of(user.id for user in self.users)
 
 

@@ -46,7 +46,7 @@ class Details:
     """What is to be shown with each group."""
 
     own: bool = False
-    """The membership of who asks."""
+    """The membership of whoever asks."""
     members: bool = False
     users: bool = False
     gpgkeys: bool = False

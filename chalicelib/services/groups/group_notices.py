@@ -16,7 +16,7 @@ from chalicelib.tables.users.users import User
 
 
 def tell_of_creation(tx: Change, actor: Actor, group: Group, roster: Roster) -> None:
-    """Tell the members of a new group, but for who made it."""
+    """Tell the members of a new group, but for whoever made it."""
     _tell(tx, actor, group, Event.GROUP_ADDED, roster.keys() - {actor.id})
 
 

@@ -79,7 +79,7 @@ def of_user(user_id: UserId, wanted: Slice) -> Log:
 
 
 def of_group(actor: Actor, group_id: GroupId, wanted: Slice) -> Log:
-    """Return what happened to a group, also to one that is deleted; for who answers for it.
+    """Return what happened to a group, also to one that is deleted; for whoever answers for it.
 
     Whoever manages it still does so once the page has been read.
     """

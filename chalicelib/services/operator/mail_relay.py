@@ -72,7 +72,7 @@ def view() -> Setting | None:
 def save(actor: Actor, draft: Draft[MailRelayBody]) -> Setting:
     """Let mails leave by a server, once it was asked whether it takes them.
 
-    It is written over what was read, by who is an administrator then.
+    It is written over what was read, by whoever is an administrator then.
     """
     before = view()
     body, stored = draft.read(INVALID), value_of(before)

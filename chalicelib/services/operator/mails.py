@@ -90,7 +90,7 @@ def deliver_digest(mail_ids: Sequence[str], send: Send) -> bool:
 
 
 def waiting() -> list[str]:
-    """Return which mails are still there: for who looks after the tenant, never in a request."""
+    """Return which mails are still there. A scan: for operators, never in a request."""
     now = clock.timestamp()
     rows = reading.scan(Mail, "id", "expires")
     return [str(row["id"]["S"]) for row in rows if float(row["expires"]["N"]) > now]

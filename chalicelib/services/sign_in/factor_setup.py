@@ -1,6 +1,6 @@
 """Setting up an authenticator app, and removing it: by its user, or by an administrator.
 
-An app is set up by who shows a code of it. It is removed with everything that was remembered by
+An app is set up by whoever shows a code of it. It is removed with everything that was remembered by
 it, for good: whoever sets up again gives the new second factor in each session.
 """
 

@@ -1,7 +1,7 @@
 """Shared metadata keys that the server hands on to a person who completes their setup.
 
 Unless the organisation wants zero knowledge, the server has a copy of each private key, encrypted
-for its own key. What does not open, or is not signed by who is said to have made it, is not
+for its own key. What does not open, or is not signed by whoever is said to have made it, is not
 handed on, nor are more keys than fit the transaction of a setup; administrators see that the
 person lacks the key.
 """
@@ -116,7 +116,7 @@ def _made(
 
 
 def _signer_of(copy: MetadataPrivateKey, signers: Mapping[str, Gpgkey], own: ServerKey) -> str:
-    """The public key of who made a copy: a user who is there, or the server."""
+    """The public key of whoever made a copy: a user who is there, or the server."""
     if not copy.modified_by:
         return own.armored_public_key
     if copy.modified_by not in signers:

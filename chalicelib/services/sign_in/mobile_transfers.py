@@ -92,7 +92,7 @@ def update(
 def update_by_token(
     transfer_id: TransferId, token: str, draft: Draft[MobileProgressBody], caller: Caller
 ) -> Shown:
-    """Change how far a transfer is, for who has its token, as long as its user may sign in."""
+    """Change how far a transfer is, for whoever has its token, as long as its user may sign in."""
     if find_uuid(token) is None:
         raise Unauthenticated
     row = _find(reading.read([_key(transfer_id)]), transfer_id)

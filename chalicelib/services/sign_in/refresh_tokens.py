@@ -255,7 +255,7 @@ def _require_able(user: User) -> None:
 
 
 def _successor(token: str, row: Token) -> str:
-    """The token that follows: always the same, and known only to who has this one."""
+    """The token that follows: always the same, and known only to whoever has this one."""
     digest = hmac.digest(token.encode(), str(row.salt).encode(), "sha256")
     return str(UUID(bytes=digest[:16], version=4))
 

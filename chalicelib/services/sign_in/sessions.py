@@ -26,7 +26,7 @@ IDLE_SECONDS = 24 * 60
 ISSUER = settings.base_url + "/"
 _TOUCHED_SECONDS = 60
 """A session is extended at most this often, so that most requests write nothing. It is extended by
-this much more than its idle time, so that who asks meanwhile loses none of it."""
+this much more than its idle time, so that whoever asks meanwhile loses none of it."""
 _UUID_LENGTH = 36
 
 

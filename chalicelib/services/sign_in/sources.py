@@ -1,8 +1,8 @@
 """How often a network address may fail to sign in, or cause mails, before it has to wait.
 
-So who guesses waits, and no account is locked. A sign-in that was begun counts as one that failed
-until it ends well, for its nonce is a row. What counts requires that the minute has room for it, so
-requests of one moment are bounded as requests in a row are.
+So whoever guesses waits, and no account is locked. A sign-in that was begun counts as one that
+failed until it ends well, for its nonce is a row. What counts requires that the minute has room for
+it, so requests of one moment are bounded as requests in a row are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What rows count as while an operation holds them: the one rule for who reads.
+"""What rows count as while an operation holds them: the one rule for whoever reads.
 
 A locked row counts as its line makes of it once the operation is committed, and as it stands
 before. So does what belongs to it: dependent rows are read first, and afterwards the lines of

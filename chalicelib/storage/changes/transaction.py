@@ -1,4 +1,4 @@
-"""All-or-nothing writes: what a failed condition means to who asked, and which are sent again.
+"""All-or-nothing writes: what a failed condition means to whoever asked, and which are sent again.
 
     with Transaction() as tx:
         tx.require(User.is_active(user_id), otherwise=Forbidden("..."))
@@ -65,8 +65,8 @@ class Locked(Stale):
 class OfAnotherForm(Conflict):
     """Rows of the transaction are not of the form that this release writes.
 
-    Nothing has changed since they were read, so this is not `Stale`: it is for who decides again
-    (`rewriting.rewrite`), and for nobody who can do without the write.
+    Nothing has changed since they were read, so this is not `Stale`: it is for whoever decides
+    again (`rewriting.rewrite`), and for nobody who can do without the write.
     """
 
     def __init__(self, rows: Collection[Key]) -> None:
@@ -318,7 +318,7 @@ class Transaction:
         return {key for key, line in self._lines.items() if line.unlocked}
 
     def require_given(self, held: Collection[Key]) -> None:
-        """Check that who is given something is held: nobody gives to who is being deleted."""
+        """Check that who is given something is held: nobody gives to whoever is being deleted."""
         for key, line in self._lines.items():
             if line.verb == PUT and isinstance(line.row, Dependent):
                 assert line.row.is_given_by(held), f"{key} is given to who is not held"  # noqa: S101

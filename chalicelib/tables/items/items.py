@@ -23,7 +23,7 @@ from chalicelib.tables.items.metadata_keys import SHARED_KEY
 from chalicelib.tables.items.permissions import PermissionRow, PermissionsAttribute, changes
 
 Actions = Sequence[Action]
-"""What becomes of a row, for who passes it on."""
+"""What becomes of a row, for whoever passes it on."""
 _TABLES: dict[str, type[Item]] = {}
 """The table of each kind."""
 

@@ -1,8 +1,8 @@
 """Session keys, as clients keep them to read metadata faster; each entry is its user's alone.
 
 An entry is one message. What is longer than a row lies in parts: further rows of the user, which
-the entry names in their order. A part is never changed, so who finds all that an entry names has
-its message whole (ADR 28).
+the entry names in their order. A part is never changed, so whoever finds all that an entry names
+has its message whole (ADR 28).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How second factors look to who sets one up, and to who has to give one."""
+"""How second factors look to whoever sets one up, and to whoever has to give one."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def plain(service: str, *what: str, region: str = "") -> tuple[Json, ...]:
 
 
 def through(*services: str) -> Json:
-    """Provided that one of these services asks, for who called it."""
+    """Provided that one of these services asks, for whoever called it."""
     hosts = [sub(f"{each}.${{AWS::Region}}.amazonaws.com") for each in services]
     return {"StringEquals": {"kms:ViaService": hosts}}
 

@@ -146,7 +146,7 @@ def always_shown() -> frozenset[str]:
 
 
 def shown_on_request() -> frozenset[str]:
-    """The lower-case paths of what is shown to who names it, and to nobody else."""
+    """The lower-case paths of what is shown to whoever names it, and to nobody else."""
     return frozenset({"name.formatted"})
 
 

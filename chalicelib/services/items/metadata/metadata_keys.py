@@ -72,7 +72,7 @@ def search(actor: Actor, wanted: WantedKeys) -> list[SeenKey]:
 
 
 def view(key_id: MetadataKeyId, holders: Sequence[str | None]) -> SeenKey:
-    """Return a key with the copies of these users, or the server, for who made them."""
+    """Return a key with the copies of these users, or the server, for whoever made them."""
     keys = [MetadataPrivateKey.of(holder, key_id) for holder in holders]
     key, rows = fetch(key_id), reading.read(keys)
     found = (MetadataPrivateKey.among(rows, each) for each in keys)

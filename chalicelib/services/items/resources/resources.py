@@ -62,12 +62,12 @@ class SeenResource(NamedTuple):
 
     @property
     def marks(self) -> frozenset[str]:
-        """What links it to tags, for who sees it."""
+        """What links it to tags, for whoever sees it."""
         own, shared = self.holding.get("tags"), self.row.get("shared_tags")
         return frozenset((own["SS"] if own else []) + (shared["SS"] if shared else []))
 
     def disclosed_by(self, change: ActionLog) -> SeenResource:
-        """The same with the secret, for who has just made this change of it."""
+        """The same with the secret, for whoever has just made this change of it."""
         return self._replace(secret=disclosure.logged_by(change).disclose(self.undisclosed))
 
 

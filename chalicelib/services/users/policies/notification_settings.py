@@ -1,4 +1,4 @@
-"""Which mails are sent: one document, read by who sends them."""
+"""Which mails are sent: one document, read by whoever sends them."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def save(actor: Actor, draft: Draft[SelfRegistrationBody]) -> Setting:
     """Let people of these domains register, and of no others.
 
     The one row there is is replaced, and keeps its identifier. It is written over what was
-    read, by who is an administrator then, and all administrators are told.
+    read, by whoever is an administrator then, and all administrators are told.
     """
     body = draft.read(INVALID)
     stored = find()
