@@ -140,7 +140,7 @@ class Trees:
         won: set[str] = set()
         for edge in sorted(candidates, key=lambda each: _weight(each, operator)):
             if edge.child in won:
-                self._move_from(edge.child, [edge.parent], ROOT)
+                self._take_to_root(edge.child, [edge.parent])
             else:
                 won.add(edge.child)
                 yield edge
@@ -154,11 +154,11 @@ class Trees:
         """
         origin = self._places[item][operator].parent
         if to is ROOT:
-            self._move_from(item, [origin], ROOT)
+            self._take_to_root(item, [origin])
             return
         users = self._places[item].keys() & self._places[to].keys()
         parents = {self._places[item][user].parent for user in users}
-        self._move_from(item, parents, ROOT)
+        self._take_to_root(item, parents)
         self._move_for(item, users, to)
         if item in self._folders:
             if self._cycle_of(operator):
@@ -167,11 +167,11 @@ class Trees:
             for user in sorted(users):  # who has one of them under a folder of their own
                 self._repair_own(user)
 
-    def _move_from(self, child: str, parents: Collection[str | None], to: str | None) -> None:
-        """Move a child for everybody who has it in one of these folders; the root is none."""
+    def _take_to_root(self, child: str, parents: Collection[str | None]) -> None:
+        """Move a child to the root for everybody who has it in one of these folders."""
         for user, place in self._places[child].items():
-            if place.parent is not ROOT and place.parent in parents:
-                self._places[child][user] = place._replace(parent=to)
+            if place.parent in parents:
+                self._places[child][user] = place._replace(parent=ROOT)
 
     def _move_for(self, child: str, users: Iterable[str], to: str | None) -> None:
         for user in users:
@@ -217,13 +217,13 @@ class Trees:
         """Dissolve edges until no two people see a cycle between them."""
         while cycle := self.shared_cycle():
             weakest = max(cycle, key=lambda edge: _strength(edge, operator, target))
-            self._move_from(weakest.child, [weakest.parent], ROOT)
+            self._take_to_root(weakest.child, [weakest.parent])
 
     def _repair_own(self, user: str) -> None:
         """Dissolve edges to personal folders until nothing lies in itself in a user's tree."""
         while cycle := self._cycle_of(user):
             child, parent = next((e for e in cycle if self.is_personal(e[1])), cycle[0])
-            self._move_from(child, [parent], ROOT)
+            self._take_to_root(child, [parent])
 
     def _cycle_of(self, user: str) -> list[tuple[str, str]]:
         """The edges of a cycle in a user's tree, child and parent; none where there is none."""
