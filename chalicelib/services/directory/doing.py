@@ -48,7 +48,7 @@ _NOTHING_HANDED_OVER = Transfer()
 
 
 def acting(administrator: User, caller: Caller) -> Actor:
-    """An administrator, as whoever acts in their name."""
+    """The actor of a run: an administrator in whose name it acts."""
     return Actor(
         UserId(administrator.id),
         roles.ADMIN.id,
@@ -59,7 +59,7 @@ def acting(administrator: User, caller: Caller) -> Actor:
 
 
 def write(actor: Actor, known: Known, still: Check, step: Step) -> Row | None:
-    """Carry out a step, and know what comes of it; returns the row that comes out."""
+    """Carry out a step, and have `known` take it in; returns the row that comes out."""
     besides = partial(_besides, known, still, step)
     row = _written(actor, known, step, besides)
     note(known, step, row)
@@ -67,7 +67,7 @@ def write(actor: Actor, known: Known, still: Check, step: Step) -> Row | None:
 
 
 def rehearse(actor: Actor, known: Known, step: Step) -> Row | None:
-    """Know what would come of a step; refuses what would be refused, and writes nothing."""
+    """Have `known` take in what a step would do; refuses what would be refused, writes nothing."""
     row = _rehearsed(actor, known, step)
     note(known, step, row)
     return row
@@ -276,7 +276,7 @@ def _deleted_group(group: Group) -> Group:
 
 
 def note(known: Known, step: Step, row: Row | None) -> None:
-    """Know what has come of a step."""
+    """Have `known` take in what has come of a step."""
     if isinstance(row, User):
         known.put_user(row)
     elif isinstance(row, Group):

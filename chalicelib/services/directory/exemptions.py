@@ -60,7 +60,7 @@ def add(actor: Actor, model: str, subject: str) -> DirectoryLink:
 
 
 def remove(actor: Actor, model: str, subject: str) -> None:
-    """Let runs have to do with it again."""
+    """Take a user, a group or an entry off the list."""
     _require_model(model)
     subject_id = find_uuid(subject)
     if subject_id is None:

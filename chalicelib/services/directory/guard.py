@@ -21,7 +21,7 @@ from chalicelib.services.directory.known import Known
 MOST_REMOVED = 10
 """Users, or groups, that a run removes unasked, however many there are."""
 A_FEW = 1
-"""So many may go unasked whatever share of all they are."""
+"""This many may be removed unasked, whatever share of all they are."""
 _PERCENT = 100
 
 

@@ -173,13 +173,13 @@ class Known:
         self.relations.get(str(relation.subject), {}).pop(relation.id, None)
 
     def note_asked(self, group_id: str, note: DirectoryLink | None) -> None:
-        """Know whom the managers of a group were asked to add, if anybody."""
+        """Take in whom the managers of a group were asked to add, if anybody."""
         self.asked.pop(group_id, None)
         if note is not None:
             self.asked[group_id] = note
 
     def put_user(self, user: User) -> None:
-        """Know a user as they are now."""
+        """Take in a user as they are now."""
         self.users[user.id] = user
         mine, other = self.usernames, self.former_users
         if user.deleted:
@@ -200,7 +200,7 @@ class Known:
             self.gone.add(group.id)
 
     def put_departure(self, user: User, lonely: Sequence[Group]) -> None:
-        """Know that a user belongs to no group any more, and which were deleted with them."""
+        """Take in that a user belongs to no group any more, and which were deleted with them."""
         self.lonely[user.id] = lonely
         for roster in self.rosters.values():
             roster.pop(user.id, None)

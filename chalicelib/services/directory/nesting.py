@@ -33,7 +33,7 @@ def within_parents(
 
 
 def key(name: str) -> str:
-    """A name as it is compared; one that is none is only itself."""
+    """A name as it is compared; a malformed one equals only itself."""
     return canonical(name) or f"?{name}"
 
 

@@ -27,7 +27,7 @@ from chalicelib.storage.changes.transaction import OfAnotherForm
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
 
 A_TURN = 5.0
-"""Seconds without which no further turn is begun."""
+"""Seconds that have to be left for another turn to begin."""
 _FAULT = "server fault, it is tried again by the next run"
 
 Do = Callable[[Step], Row | None]

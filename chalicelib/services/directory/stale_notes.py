@@ -1,4 +1,4 @@
-"""What earlier runs noted and nothing is left of: removed at the end of a run."""
+"""Notes of earlier runs about what is gone: removed at the end of a run."""
 
 from __future__ import annotations
 

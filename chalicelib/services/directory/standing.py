@@ -23,7 +23,7 @@ from chalicelib.tables.users.users import User
 
 
 class Ended(Conflict):
-    """What a run rests on is not so any more: it is not decided again."""
+    """What a run rests on no longer holds; it is not decided again."""
 
     ending: Ending
 

@@ -54,7 +54,7 @@ class DeleteGroup:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Members of the group that an entry is linked to join and leave, and runs note of it."""
+    """Members join and leave the group that an entry is linked to, and runs note it."""
 
     entry: Entry
     additions: Sequence[Addition] = ()

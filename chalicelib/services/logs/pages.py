@@ -17,7 +17,7 @@ class Line(Protocol):
 
 
 _MOST = 2**31 - 1
-"""Rows that DynamoDB takes as the bound of a query."""
+"""The largest limit that DynamoDB takes for a query."""
 Told = TypeVar("Told", bound=Line)
 
 

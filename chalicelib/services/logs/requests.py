@@ -40,7 +40,7 @@ class WantedRequests:
     after: datetime | None = None
     before: datetime | None = None
     is_none: bool = False
-    """Whether nothing can be what is asked for: none that failed is kept."""
+    """Whether nothing can match, as when failed requests are asked for: none is kept."""
 
 
 @dataclass(frozen=True, slots=True)

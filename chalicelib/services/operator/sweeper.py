@@ -34,7 +34,7 @@ _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
 
 
 class Unended(Exception):  # noqa: N818  it says what is so
-    """Something of what was left could not be ended; the log says what."""
+    """Something that was left behind could not be ended; the log says what."""
 
 
 def sweep(left_for: timedelta = LEFT_BEHIND) -> None:

@@ -40,7 +40,7 @@ PAGE = 100
 OVERLAP = timedelta(hours=1)
 """For how long functions of the release before may be at work, by far."""
 _A_PAGE = 5.0
-"""Seconds without which no further page is begun."""
+"""Seconds that have to be left for another page to begin."""
 
 
 class Task(NamedTuple):

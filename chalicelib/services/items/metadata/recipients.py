@@ -18,7 +18,7 @@ def keys_by_id(user_ids: Iterable[str]) -> dict[str, Gpgkey]:
 
 
 def keys_of(users: Iterable[User]) -> dict[str, Gpgkey]:
-    """The same of users that were read; none of whoever has not set up, or is gone."""
+    """The same of users that were read; none for a user who has not set up or is deleted."""
     ids = {user.id: user.gpgkey_id for user in users if user.gpgkey_id}
     rows = reading.read(map(Gpgkey.by_id, ids.values()))
     found = ((user_id, rows.find(Gpgkey, key_id)) for user_id, key_id in ids.items())

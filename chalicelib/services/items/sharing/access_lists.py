@@ -100,7 +100,7 @@ def _apply(
 
 
 def _held(kind: str, permissions: Iterable[Permission], change: Changed | Taken) -> Permission:
-    """The permission that a change is of."""
+    """The permission that a change names."""
     for each in permissions:
         if each.id == change.permission_id:
             return each
