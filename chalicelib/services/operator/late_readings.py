@@ -60,12 +60,14 @@ def _is_suspended_since(user: User, read: Reading) -> bool:
     """Whether the reader was suspended in the moment of the reading, or before it.
 
     Who is suspended by a date that came by itself has lost nothing. A date that is hardly later
-    than when it was set is no such date: it says «now».
+    than when it was set is no such date: it says «now». It may be the first that there is, of which
+    nothing can be subtracted.
     """
     if user.disabled is None or not user.is_suspended(clock.now()):
         return False
     says_now = user.disabled <= user.modified + SOON
-    return read.created >= user.disabled - _MOMENT - (SOON if says_now else timedelta())
+    late = _MOMENT + (SOON if says_now else timedelta())
+    return user.disabled <= read.created + late
 
 
 def _is_as_it_was_read(row: Resource, read: Reading) -> bool:

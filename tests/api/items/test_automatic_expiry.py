@@ -247,7 +247,11 @@ def test_what_is_read_until_a_browser_that_is_ahead_says_now_expires(ada, betty,
 
 @pytest.mark.usefixtures("on")
 @pytest.mark.parametrize(
-    "how", ["suspended", "suspended by a clock ahead", "suspended of old", "deleted", "unshared"]
+    "how",
+    [
+        *("suspended", "suspended by a clock ahead", "suspended of old"),
+        *("suspended since ever", "deleted", "unshared"),
+    ],
 )
 def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
     ada, betty, time: Time, how
@@ -261,6 +265,8 @@ def test_what_is_read_in_the_moment_of_the_loss_expires_when_it_is_spread(
             suspend(ada, betty, "2026-11-21T12:04:00Z")
         elif how == "suspended of old":
             suspend(ada, betty, "2020-01-01T00:00:00Z")
+        elif how == "suspended since ever":
+            suspend(ada, betty, "0001-01-01T00:00:00Z")
         elif how == "deleted":
             assert ada.client.delete(f"/users/{betty.id}.json").status == 200
         else:
