@@ -43,13 +43,15 @@ def link_again() -> str:
     founding = reading.find(Setting.named(TENANT))
     if founding is None:
         raise NotFound("The tenant has no administrator yet.")
-    administrator = str(Setting.from_raw(founding).value["administrator"])
-    row = reading.find(User.by_id(administrator))
-    if row is None:
+    row = reading.find(User.by_id(str(Setting.from_raw(founding).value["administrator"])))
+    administrator = None if row is None else User.from_raw(row)
+    if administrator is None or administrator.deleted:
         raise NotFound("The first administrator is not there any more.")
-    link = invitations.setup_link(User.from_raw(row), invitations.REMINDER)
+    if administrator.is_suspended(clock.now()):
+        raise Conflict("The first administrator is suspended.")
+    link = invitations.setup_link(administrator, invitations.REMINDER)
     has_set_up = Conflict("The first administrator has set up the account.")
     with Transaction() as tx:
-        tx.require(User.is_waiting(UserId(administrator), clock.now()), otherwise=has_set_up)
+        tx.require(User.is_waiting(UserId(administrator.id), clock.now()), otherwise=has_set_up)
         link.add_to(tx)
     return link.address

@@ -176,6 +176,27 @@ def test_into_an_account_in_use_there_is_no_link(digest):
     assert digest() == before
 
 
+@pytest.mark.parametrize(
+    ("become", "told"),
+    [("deleted", "is not there any more"), ("suspended", "is suspended")],
+)
+def test_an_administrator_who_is_not_to_set_up_gets_no_link(digest, become, told):
+    """Another one, who was admitted by break-glass, has ended their account before it began."""
+    user = found().rpartition("/setup/start/")[2].split("/")[0]
+    betty = make.user("betty", admin=True)
+    if become == "deleted":
+        assert betty.client.delete(f"/users/{user}.json").status == 200
+    else:
+        sent = {"disabled": "2026-11-21T12:00:00Z"}
+        assert betty.client.put(f"/users/{user}.json", sent).status == 200
+    before = digest()
+
+    with pytest.raises((Conflict, NotFound), match=told):
+        tenants.link_again()
+
+    assert digest() == before
+
+
 def test_an_account_that_is_set_up_meanwhile_gets_no_link(store):
     link = found()
 
