@@ -15,7 +15,6 @@ from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
-from chalicelib.services.items.metadata import beginnings
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import key_handover
 from chalicelib.services.sign_in.key_handover import Handover
@@ -28,7 +27,7 @@ from chalicelib.services.users.policies.policies import LANGUAGE, PASSPHRASES
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
 from chalicelib.storage.changes.transaction import Transaction
-from chalicelib.tables.claims import Claim
+from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
 from chalicelib.tables.tokens import RECOVER, REGISTER, Token
@@ -72,7 +71,7 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
         body.require_key(), own=server_key.fingerprints(), now=clock.now()
     )
     handover = key_handover.prepare(user, key.armored_key)
-    is_first = user.is_admin and beginnings.is_alone()
+    is_first = user.is_admin and not _has_anybody_set_up()
     _store(
         *(user, row, _gpgkey(user_id, key), handover, body.locale or user.locale, caller),
         is_first=is_first,
@@ -149,6 +148,11 @@ def _is_waiting(user: User) -> bool:
     return not (user.active or user.deleted or user.is_suspended(clock.now()))
 
 
+def _has_anybody_set_up() -> bool:
+    """Whether there ever was a user with a key: it stays claimed, also when they are gone."""
+    return bool(reading.first(Claim, FINGERPRINT, 1))
+
+
 def _require_link(row: Token | None, kind: str) -> Token:
     if row is None or row.kind != kind:
         raise Invalid(BAD_TOKEN)
@@ -175,7 +179,7 @@ def _store(
     *,
     is_first: bool,
 ) -> None:
-    """Write it all; with the first user the organisation begins to let passwords expire."""
+    """Write it all; with the first administrator passwords begin to expire."""
     now, user_id = clock.now(), UserId(user.id)
     setup = {"active": True, "gpgkey_id": gpgkey.id, "locale": locale, "modified": now}
     setup["metadata_keys"] = handover.key_ids or None

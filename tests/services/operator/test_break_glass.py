@@ -13,6 +13,7 @@ from chalicelib.workers import founder
 from infra.operate import breaking_glass
 from infra.operate.account import Account
 from infra.operate.registry import Entry
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.rights import rights_of_group
 from tests.support.races.scheduler import races
 from tests.support.wire.client import Client
@@ -47,13 +48,22 @@ def sts(store, monkeypatch):
         yield address
 
 
+def found() -> str:
+    sent = {"username": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
+    return tenants.found(Draft(AdministratorBody, sent).read(INVALID))
+
+
+def set_up(link: str, name: str) -> str:
+    """Follow the link, with the key of this name; return who that is."""
+    user, token = link.rpartition("/setup/start/")[2].split("/")
+    body = {"authentication_token": {"token": token}, "gpgkey": {"armored_key": KEYS[name].public}}
+    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+    return user
+
+
 @pytest.fixture
 def founded(store):
-    sent = {"username": "ada@example.com", "first_name": "Ada", "last_name": "Lovelace"}
-    link = tenants.found(Draft(AdministratorBody, sent).read(INVALID))
-    user, token = link.rpartition("/setup/start/")[2].split("/")
-    body = {"authentication_token": {"token": token}, "gpgkey": {"armored_key": KEYS["ada"].public}}
-    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+    user = set_up(found(), "ada")
     posted(store)
     return user
 
@@ -107,20 +117,44 @@ def test_one_asks_and_another_grants(store, founded, proof):
     assert told(do="look") == {"look": None}
 
 
+def link_of_edith(store) -> str:
+    mails = (each for each in people.mails(store) if each.recipient == EDITH["username"])
+    return next(people.link_of(each) for each in mails)
+
+
 def test_who_is_admitted_sets_up_and_is_an_administrator(store, founded, proof):
     granted(proof, asked(proof)["ask"]["id"])
 
-    link = next(people.link_of(m) for m in people.mails(store) if m.template == "invitation")
-    user, token = link.rpartition("/setup/start/")[2].split("/")
-    body = {
-        "authentication_token": {"token": token},
-        "gpgkey": {"armored_key": KEYS["edith"].public},
-    }
-    assert Client().post(f"/setup/complete/{user}.json", body).status == 200
+    user = set_up(link_of_edith(store), "edith")
     edith = Client(make.access_token(people.stored(user)))
     assert edith.get("/users/me.json").body["role"]["name"] == "admin"
     contexts = [each["context"] for each in edith.get("/actionlog/logs.json").body]
     assert f"{MAX.arn}, {NORA.arn}" in contexts
+
+
+def test_passwords_expire_from_whoever_sets_up_first(store, proof):
+    """The first administrator has never set up, as where their address was mistyped."""
+    link = found()
+    granted(proof, asked(proof)["ask"]["id"])
+
+    edith = Client(make.access_token(people.stored(set_up(link_of_edith(store), "edith"))))
+    begun = edith.get("/password-expiry/settings.json").body
+    assert (begun["automatic_expiry"], begun["automatic_update"]) == (True, True)
+
+    assert edith.delete(f"/password-expiry/settings/{begun['id']}.json").status == 200
+    set_up(link, "ada")
+    assert edith.get("/password-expiry/settings.json").body["automatic_expiry"] is False
+
+
+def test_of_two_who_set_up_first_at_once_both_do(store, proof):
+    link = found()
+    granted(proof, asked(proof)["ask"]["id"])
+
+    with Meanwhile(lambda: set_up(link_of_edith(store), "edith")) as race:
+        ada = Client(make.access_token(people.stored(set_up(link, "ada"))))
+
+    assert race.happened
+    assert ada.get("/password-expiry/settings.json").body["automatic_expiry"] is True
 
 
 @pytest.mark.parametrize("by", [MAX, MAX_AGAIN])

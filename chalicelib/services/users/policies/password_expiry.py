@@ -77,7 +77,7 @@ def delete(actor: Actor, setting_id: str) -> None:
 
 
 def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
-    """Turn the feature on for a new installation, with the setup of its first user."""
+    """Turn the feature on for a new installation, with the first setup of an administrator."""
     says = asdict(_FIRST)
     value = {**new_value(user_id), "says": says, **_since(says, None)}
     tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=user_id))
