@@ -61,6 +61,10 @@ def count(store: Any) -> int:
     return sum(row["id"] != {"S": SET} for row in store.rows(Tag.stored_as()))
 
 
+def require_count(store: Any, expected: int) -> None:
+    assert count(store) == expected
+
+
 def test_two_owners_make_one_shared_tag(ada, betty, store, race):
     """I10"""
     first = make.resource(ada, {betty: OWNER})
@@ -77,6 +81,35 @@ def test_two_owners_change_the_shared_tags_of_one_resource(ada, betty, race):
 
     assert race(tagging(ada, resource_id, "#a"), tagging(betty, resource_id, "#b")) == {(200, 200)}
     assert len(slugs(ada, resource_id)) == 1
+
+
+def test_an_owner_takes_all_tags_away_while_another_exchanges_the_shared_one(ada, betty, race):
+    """I14: what is made after the tags were read is taken away as well"""
+    resource_id = make.resource(ada, {betty: OWNER})
+    tagged(ada, resource_id, "#before")
+
+    assert race(tagging(betty, resource_id), tagging(ada, resource_id, "#after")) == {(200, 200)}
+
+
+def test_a_user_takes_their_tags_away_while_they_make_one(ada, store, race):
+    """I14, and no tag is left that nothing links to"""
+    resource_id = make.resource(ada)
+    tagged(ada, resource_id, "before")
+
+    assert race(
+        tagging(ada, resource_id),
+        tagging(ada, resource_id, "before", "after"),
+        then=lambda: require_count(store, len(slugs(ada, resource_id))),
+    ) == {(200, 200)}
+
+
+def test_a_reader_sets_their_tags_while_a_shared_one_is_exchanged(ada, betty, race):
+    resource_id = make.resource(ada, {betty: READ})
+    tagged(ada, resource_id, "#before")
+
+    assert race(tagging(betty, resource_id, "hers"), tagging(ada, resource_id, "#after")) == {
+        (400, 200)
+    }
 
 
 def test_two_users_tag_one_resource_each_for_themselves(ada, betty, race):

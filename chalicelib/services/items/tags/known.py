@@ -76,6 +76,11 @@ class Known:
     def marked(self, marks: Collection[str]) -> list[Tag]:
         return [*self.own.marked(marks), *self.shared.marked(marks)]
 
+    def completed(self, actor: Actor, marks: Collection[str]) -> Known:
+        """These, or as they are now where a mark is of none: it may be of one made since."""
+        found = (tag.marks for tag in self.marked(marks))
+        return self if frozenset().union(*found).issuperset(marks) else read(actor)
+
 
 def require_writable() -> None:
     """Refuse where whoever runs the service has tags shown only."""

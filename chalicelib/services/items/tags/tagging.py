@@ -85,6 +85,7 @@ def tag(actor: Actor, resource_id: ResourceId, draft: Draft[TagsBody]) -> list[T
     settings = metadata_settings.of(rows)
     entries = read_tags(draft, settings.types, lambda id_: there.find(id_) is not None)
     loaded = resources.load(actor, resource_id)
+    there = there.completed(actor, loaded.seen.marks)
     current = _current(there, loaded)
     grant = _grant(actor, loaded, changes_shared=_will_change_shared(entries, there, current))
     new = _new(entries, there)
