@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.items.resource_types import PASSWORD_AND_DESCRIPTION
+from tests.support.faults.meanwhile import ChangedMeanwhile
 from tests.support.races.at_once import Ask, statuses_of
 from tests.support.storage import Storage
 from tests.support.wire.client import Client, Response
@@ -202,6 +204,18 @@ def test_something_is_upgraded_and_updated(ada, betty, first, race):
     rename = {"name": "new"}
     found = race(upgrading(ada, clear, first), lambda: betty.client.put(path(clear["id"]), rename))
     assert found <= {(200, 200), (409, 200), (200, 400)}
+
+
+def test_what_gets_another_type_while_upgrades_are_listed_is_listed_once(ada, betty):
+    """The types are read side by side, and it is found under both."""
+    clear = created(betty, v4())
+    retyped = {"resource_type_id": PASSWORD_AND_DESCRIPTION.id}
+
+    with ChangedMeanwhile(lambda: betty.client.put(path(clear["id"]), retyped)):
+        answer = ada.client.get(UPGRADE)
+
+    assert [each["id"] for each in answer.body] == [clear["id"]]
+    assert answer.header["pagination"]["count"] == 1
 
 
 def test_two_keys_are_made_beside_one(ada, first, race):

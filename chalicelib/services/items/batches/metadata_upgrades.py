@@ -56,9 +56,12 @@ def _folders() -> list[Key]:
 
 
 def _resources() -> list[Key]:
-    """By their types, from an index: one that was made just now may be missing."""
+    """By their types, from an index: one that was made just now may be missing.
+
+    One that gets another type meanwhile may be found under both.
+    """
     rows = reading.together(*(partial(_of_type, type_id) for type_id in _V5_OF))
-    ids = [row["id"]["S"] for each in rows for row in each]
+    ids = {row["id"]["S"] for each in rows for row in each}
     return [Resource.by_id(ResourceId(id_)) for id_ in sorted(ids)]
 
 
