@@ -13,7 +13,14 @@ from typing import Any
 from chalicelib.domain.actor import Access
 from chalicelib.domain.directory.scim import words
 from chalicelib.domain.directory.scim.versions import Versions
-from chalicelib.domain.directory.scim.words import Hindered, OnlySuspended, Outdated, Taken, Unfit
+from chalicelib.domain.directory.scim.words import (
+    Hindered,
+    ManagersAsked,
+    OnlySuspended,
+    Outdated,
+    Taken,
+    Unfit,
+)
 from chalicelib.domain.errors import (
     Invalid,
     NotFound,
@@ -50,6 +57,7 @@ _STATUS: Mapping[type[Refusal], int] = {
     Taken: HTTPStatus.CONFLICT,
     Hindered: HTTPStatus.CONFLICT,
     OnlySuspended: HTTPStatus.CONFLICT,
+    ManagersAsked: HTTPStatus.CONFLICT,
     Outdated: HTTPStatus.PRECONDITION_FAILED,
     NotAllowed: HTTPStatus.METHOD_NOT_ALLOWED,
     Unsupported: HTTPStatus.NOT_IMPLEMENTED,

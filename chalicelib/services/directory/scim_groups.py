@@ -21,8 +21,14 @@ from chalicelib.domain.directory.scim import patches, states
 from chalicelib.domain.directory.scim.provisioned import ProvisionedGroup
 from chalicelib.domain.directory.scim.states import TeamState
 from chalicelib.domain.directory.scim.versions import Versions, version_of
-from chalicelib.domain.directory.scim.words import Hindered, Taken, Unfit, unfit_value
-from chalicelib.domain.errors import Blocked, NotFound, SecretsMissing, Stale
+from chalicelib.domain.directory.scim.words import (
+    Hindered,
+    ManagersAsked,
+    Taken,
+    Unfit,
+    unfit_value,
+)
+from chalicelib.domain.errors import Blocked, NotFound, Refusal, SecretsMissing, Stale
 from chalicelib.domain.ids import GroupId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.notices import Event
@@ -50,7 +56,7 @@ MOST_WAITING = 1_000
 """Users of one group who have yet to set up: its row has room for them."""
 _DAY = 24 * 3600
 _NO_MANAGER = Hindered("The group would be left without a manager: name another one first.")
-_NO_SECRETS = Hindered(
+_NO_SECRETS = (
     "Passwords are shared with the group, and a directory has none of them: new members are added "
     "by a manager of the group. The managers have been asked to."
 )
@@ -239,9 +245,9 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamS
         return _written(provisioner, actor, before, change, users)
     except SecretsMissing:
         needing = _needing_secrets(before.group, [users[each] for each in able])
-        _ask_managers(provisioner, actor, before, {each: users[each] for each in needing})
+        refusal = _ask_managers(provisioner, actor, before, {each: users[each] for each in needing})
         if needing - before.state.members:
-            raise _NO_SECRETS from None
+            raise refusal from None
         later = _change(before, state, able - needing, waiting | needing)
         return _written(provisioner, actor, before, later, users)
 
@@ -302,19 +308,21 @@ def _made(changed: Changed, users: Mapping[UserId, User]) -> Found:
 
 def _ask_managers(
     provisioner: Provisioner, actor: Actor, before: Found, wanted: Mapping[UserId, User]
-) -> None:
+) -> Refusal:
     """Tell the managers of a group whom the directory wants to add, once a day for the same people.
 
-    It is written also where the request is refused: only they have the secrets it takes.
+    It is written also where the request is refused, with what is returned: only they have the
+    secrets it takes. The group is still as it was read then.
     """
     group, day = before.group, clock.timestamp() // _DAY
     told = token_hash(ALERT, f"{group.id}@{day}:{','.join(sorted(wanted))}")
     if reading.find(Token.by_hash(told)) is not None:
-        return
+        return Hindered(_NO_SECRETS)
     managers = {user_id for user_id, each in before.memberships.items() if each.is_admin}
     with Transaction() as tx:
         tx.require(provisioner.still_provisions())
         tx.require(administrators.still_acts(actor, clock.now()))
+        tx.require(group.is_unchanged())
         tx.create(Token(told, kind=ALERT, expires=clock.timestamp() + 2 * _DAY))
         notices.tell(
             tx,
@@ -325,6 +333,7 @@ def _ask_managers(
             name=group.name,
             people=notices.names_of(wanted, wanted),
         )
+    return ManagersAsked(_NO_SECRETS)
 
 
 def _besides(provisioner: Provisioner) -> Besides:

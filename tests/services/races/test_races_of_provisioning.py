@@ -13,8 +13,10 @@ import pytest
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
 from tests.support.races.at_once import Ask
-from tests.support.wire.asks import removing
-from tests.support.world import make, people, scim
+from tests.support.wire.asks import changing, deleting, removing, sharing
+from tests.support.world import groups, make, people, scim
+from tests.support.world.groups import secret
+from tests.support.world.items import shares
 from tests.support.world.make import Somebody, Team
 from tests.support.world.scim import Directory, add, person, replace, team
 
@@ -40,6 +42,10 @@ def taking_out(directory: Directory, user_id: str) -> Ask:
     return lambda: directory.delete(f"/Users/{user_id}")
 
 
+def joining(directory: Directory, group_id: str, new: Somebody) -> Ask:
+    return lambda: directory.patch(f"/Groups/{group_id}", add("members", [{"value": new.id}]))
+
+
 def inviting(who: Somebody, name: str) -> Ask:
     return lambda: who.client.post("/users.json", people.invitation(name))
 
@@ -55,7 +61,7 @@ def wanting(directory: Directory, keeper: Somebody, new: Somebody) -> Ask:
     """The addition of somebody to a group with a secret, for which its managers are asked."""
     group = directory.grouped("crew")["id"]
     make.resource(keeper, {Team(GroupId(group), (keeper,)): PermissionType.READ})
-    return lambda: directory.patch(f"/Groups/{group}", add("members", [{"value": new.id}]))
+    return joining(directory, group, new)
 
 
 def test_two_provisioners_add_the_same_person(ada, directory, race):
@@ -164,6 +170,24 @@ def test_managers_are_asked_for_nothing_by_a_token_that_was_exchanged(
     ask, exchange = wanting(directory, ada, carol), exchanging(ada)
 
     assert refused_after(exchange, ask).status == 401
+
+
+@pytest.mark.parametrize("kind", ["added", "unshared", "deleted", "given"])
+def test_managers_are_asked_for_nobody_who_needs_nothing_any_more(
+    ada, betty, directory, race, kind
+):
+    """They are asked before, or whoever is added is, and nobody is asked."""
+    group = Team(GroupId(directory.grouped("crew")["id"]), (ada,))
+    resource_id = make.resource(ada, {group: PermissionType.READ})
+    change = {
+        "added": changing(ada, group, groups.add(betty), secrets=[secret(betty, resource_id)]),
+        "unshared": sharing(ada, resource_id, shares.remove(resource_id, group)),
+        "deleted": deleting(ada, resource_id),
+        "given": sharing(ada, resource_id, shares.add(betty), new=[betty]),
+    }[kind]
+    ask = joining(directory, group.id, betty)
+
+    assert race(ask, change) == {(409, 200), (200, 200)}
 
 
 def test_two_provisioners_and_an_administrator_have_the_same_person_in_hand(

@@ -53,6 +53,13 @@ class OnlySuspended(Refusal):
     """
 
 
+class ManagersAsked(Refusal):
+    """Who was to join a group needs secrets: its managers are asked by mail to add them.
+
+    That is written as well, so it is not `Invalid` either.
+    """
+
+
 class Outdated(Conflict):
     """The resource is not of the version that the client names."""
 
