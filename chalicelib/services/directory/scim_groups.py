@@ -8,7 +8,8 @@ by it, and the managers are told. Whoever has yet to set up waits, and becomes a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from functools import partial
 from typing import Any
@@ -28,7 +29,7 @@ from chalicelib.domain.directory.scim.words import (
     Unfit,
     unfit_value,
 )
-from chalicelib.domain.errors import Blocked, NotFound, Refusal, SecretsMissing, Stale
+from chalicelib.domain.errors import Blocked, Invalid, NotFound, Refusal, SecretsMissing, Stale
 from chalicelib.domain.ids import GroupId, UserId, find_uuid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.notices import Event
@@ -119,10 +120,9 @@ def create(provisioner: Provisioner, sent: Any) -> Found:
         ProvisionedGroup(state.external_id, actor.id, _waiting(state.members - {actor.id}, users)),
     )
     grant = Grant((administrators.still_acts(actor, clock.now()),))
-    claim = groups.claim_of(new.name)
-    if groups.is_taken(reading.read([claim]), new.name):
-        raise TAKEN
-    return _made(groups.apply(actor, grant, new, _besides(provisioner)), users)
+    with _naming():
+        made = groups.apply(actor, grant, new, _besides(provisioner))
+    return _made(made, users)
 
 
 def replace_(provisioner: Provisioner, group: str, sent: Any, versions: Versions) -> Found:
@@ -291,12 +291,20 @@ def _written(
     change: GroupChange,
     users: Mapping[UserId, User],
 ) -> Found:
-    group = before.group
-    if change.name is not None:
-        rows = reading.read([groups.claim_of(change.name)])
-        if groups.is_taken(rows, change.name, group.id):
-            raise TAKEN
-    return _made(group_updates.apply(actor, group, change, _besides(provisioner)), users)
+    with _naming():
+        made = group_updates.apply(actor, before.group, change, _besides(provisioner))
+    return _made(made, users)
+
+
+@contextmanager
+def _naming() -> Iterator[None]:
+    """Say of a name in SCIM's words that another group has it."""
+    try:
+        yield
+    except Invalid as error:
+        if "name" in (error.errors or {}):
+            raise TAKEN from None
+        raise
 
 
 def _made(changed: Changed, users: Mapping[UserId, User]) -> Found:

@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
-from tests.support.races.at_once import Ask
+from tests.support.races.at_once import Ask, statuses_of
 from tests.support.wire.asks import changing, deleting, removing, sharing
 from tests.support.world import groups, make, people, scim
 from tests.support.world.groups import secret
@@ -136,6 +136,21 @@ def test_two_provisioners_make_one_group(directory, betty, race):
         lambda: directory.post("/Groups", team("CREW")),
     )
     assert race(*asks) == {(201, 409), (409, 201)}
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH"])
+def test_a_name_is_given_to_a_group_by_a_provisioner_and_by_an_administrator(
+    ada, betty, directory, store, method
+):
+    """RA10: the directory hears that the name is taken, which tells it to look for that group"""
+    group, other = directory.grouped("gang")["id"], make.group(betty)
+    ask = {
+        "POST": lambda: directory.post("/Groups", team("crew")),
+        "PATCH": lambda: directory.patch(f"/Groups/{group}", replace("displayName", "crew")),
+    }[method]
+    done = {"POST": 201, "PATCH": 200}[method]
+    asks = (ask, changing(ada, other, name="crew"))
+    assert statuses_of(store, *asks) == {(done, 400), (409, 200)}
 
 
 def test_a_token_is_exchanged_while_it_is_used(ada, directory, race):
