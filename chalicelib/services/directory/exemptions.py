@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Invalid, NotFound, Unavailable
+from chalicelib.domain.errors import Invalid, NotFound, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import find_uuid
 from chalicelib.services.directory import directory_settings
 from chalicelib.services.directory.synchronisation import SWITCHED_OFF
@@ -24,10 +24,10 @@ _MODELS = {
 }
 _TABLES: Mapping[Model, type[User | Group]] = {Model.USERS: User, Model.GROUPS: Group}
 _MALFORMED = "The identifier should be a valid UUID."
-_EXEMPT_ALREADY = "The record is already on the ignore list."
+_EXEMPT_ALREADY = Invalid("The record is already on the ignore list.")
 _NO_SUBJECT = "There is no such user or group."
 _NOT_EXEMPT = "The record is not on the ignore list."
-_NO_EXEMPTION = "There is no such record on the ignore list."
+_NO_EXEMPTION = NotFound("There is no such record on the ignore list.")
 
 
 def view(model: str, subject: str) -> DirectoryLink:
@@ -39,7 +39,9 @@ def view(model: str, subject: str) -> DirectoryLink:
     return found
 
 
-def add(actor: Actor, model: str, subject: str) -> DirectoryLink:
+def add(
+    actor: Actor, model: str, subject: str, already: Refusal = _EXEMPT_ALREADY
+) -> DirectoryLink:
     """Let runs leave a user, a group or an entry alone. It is added once.
 
     Who is deleted at this moment, by a run or by hand, is not added.
@@ -50,16 +52,16 @@ def add(actor: Actor, model: str, subject: str) -> DirectoryLink:
         raise Invalid(_MALFORMED)
     grant = _require_subject(kind, subject_id)
     if _find(subject_id) is not None:
-        raise Invalid(_EXEMPT_ALREADY)
+        raise already
     row = DirectoryLink.exemption(kind, subject_id)
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         tx.hold(grant)
-        tx.create(row, otherwise=Invalid(_EXEMPT_ALREADY))
+        tx.create(row, otherwise=already)
     return row
 
 
-def remove(actor: Actor, model: str, subject: str) -> None:
+def remove(actor: Actor, model: str, subject: str, missing: Refusal = _NO_EXEMPTION) -> None:
     """Take a user, a group or an entry off the list."""
     _require_model(model)
     subject_id = find_uuid(subject)
@@ -68,15 +70,18 @@ def remove(actor: Actor, model: str, subject: str) -> None:
     with Transaction() as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         key = DirectoryLink.by_id(EXEMPT, subject_id)
-        tx.delete(key, provided=DirectoryLink.present(), otherwise=NotFound(_NO_EXEMPTION))
+        tx.delete(key, provided=DirectoryLink.present(), otherwise=missing)
 
 
 def toggle(actor: Actor, model: str, subject: str) -> DirectoryLink | None:
-    """Add what is not on the list, and take off what is; return what stands there then."""
+    """Add what is not on the list, and take off what is; return what stands there then.
+
+    Of two at once the second does the opposite.
+    """
     _require_model(model)
     if _find(find_uuid(subject)) is None:
-        return add(actor, model, subject)
-    remove(actor, model, subject)
+        return add(actor, model, subject, already=Stale())
+    remove(actor, model, subject, missing=Stale())
     return None
 
 

@@ -17,6 +17,7 @@ from tests.support.company import shared
 from tests.support.faults.hooks import Killed, Killing
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer, more
+from tests.support.races.at_once import statuses_of
 from tests.support.races.scheduler import Outcome, races
 from tests.support.world import make, people
 from tests.support.world.directories import entry_id, group_named, person, run, team, user_named
@@ -134,6 +135,17 @@ def test_a_run_removes_nobody_who_is_on_the_ignore_list(store):
         for _, ignoring in in_orders(store, gone, ignore, begin=begin)
     }
     assert ends == {(200, True), (404, False)}
+
+
+@pytest.mark.parametrize("is_listed", [False, True])
+def test_of_two_who_toggle_one_does_the_opposite_of_the_other(ada, betty, store, is_listed):
+    """What is on the list or not is on it or not again, and neither is refused."""
+    directory.saved(ada, shared.company())
+    path = f"/directorysync/ignore/toggle/users/{betty.id}.json"
+    if is_listed:
+        ada.client.post(path)
+
+    assert statuses_of(store, *[lambda: ada.client.post(path)] * 2) == {(200, 200)}
 
 
 ENTRIES = (DAVE, person("betty", "Elisabeth"), team("crew", person("betty")), team("new"))
