@@ -125,9 +125,16 @@ def require_shown_whole(
     for row, shown_of in zip(groups, members, strict=True):
         key = Group.by_id(row["id"]["S"])
         if now.version(key) != version_in(row):
+            _require_same(row, Group.among(now, key))
             moved.append((key.hash_key, shown_of))
     again = reading.together(*(partial(Membership.rows_in, id_) for id_, _ in moved))
     if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):
+        raise Stale
+
+
+def _require_same(row: GroupRow, now: GroupRow | None) -> None:
+    """Begin again if the group has been renamed or deleted: its members may be of after that."""
+    if now is None or (row["name"], row["deleted"]) != (now["name"], now["deleted"]):
         raise Stale
 
 

@@ -421,6 +421,28 @@ def test_who_names_a_group_again_is_shown_it_as_it_was_at_one_moment(ada, team, 
         assert named.status == 404 or len(named.body["groups_users"]) == 1, order.order
 
 
+@pytest.mark.parametrize("kind", ["deleted", "changed"])
+@pytest.mark.parametrize("at", ["/groups.json", "/groups/{}.json", "/share/search-aros.json"])
+def test_a_group_is_shown_with_its_members_as_it_was_at_one_moment(
+    ada, betty, carol, team, store, at, kind
+):
+    """I13: no group that is gone without its members, and no name with those of another moment"""
+    assert groups.update(betty, team, groups.add(ada, manages=True)).status == 200
+    change = {
+        "deleted": removing(ada, team),
+        "changed": changing(ada, team, groups.add(carol), name="crew"),
+    }[kind]
+    address = f"{at.format(team.id)}?contain[groups_users]=1"
+    start = store.contents()
+
+    for order in all_orders():
+        store.put_back(start)
+        shown = order.run(lambda: betty.client.get(address), change)[0].get()
+        found = [shown.body] if "{}" in at else shown.body
+        seen = [(each["name"], len(each["groups_users"])) for each in found if "name" in each]
+        assert shown.status == 404 or seen in ([], [("team", 2)], [("crew", 3)]), order.order
+
+
 @pytest.mark.parametrize("nth", [1, 2])
 @pytest.mark.parametrize(("before", "after"), [("mmm", "aaa"), ("aaa", "zzz")])
 def test_a_list_of_several_pages_has_each_group_once(ada, betty, before, after, nth):
