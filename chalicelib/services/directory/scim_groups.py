@@ -181,6 +181,8 @@ def _seen(group: Group) -> Found:
 def _all_seen(found: Sequence[Group]) -> list[Found]:
     """Groups with their members, and with those who wait to be some."""
     members = reading.together(*(partial(Membership.in_group, group.id) for group in found))
+    if not all(members):
+        raise Stale  # each group has a manager: one was deleted since it was read
     waiting = {user_id for group in found for user_id in group.waiting or ()}
     users = people.by_id(waiting)
     return [_with_members(group, each, users) for group, each in zip(found, members, strict=True)]

@@ -12,6 +12,7 @@ import pytest
 
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
+from tests.support.faults.meanwhile import ChangedMeanwhile
 from tests.support.races.at_once import Ask, statuses_of
 from tests.support.wire.asks import changing, deleting, removing, sharing
 from tests.support.world import groups, make, people, scim
@@ -151,6 +152,18 @@ def test_a_name_is_given_to_a_group_by_a_provisioner_and_by_an_administrator(
     done = {"POST": 201, "PATCH": 200}[method]
     asks = (ask, changing(ada, other, name="crew"))
     assert statuses_of(store, *asks) == {(done, 400), (409, 200)}
+
+
+@pytest.mark.parametrize("query", ["", "/{}"])
+def test_a_group_that_is_deleted_is_shown_with_its_members_or_not(ada, betty, directory, query):
+    """I13"""
+    group = directory.grouped("crew", betty.id)["id"]
+    gone = removing(ada, Team(GroupId(group), (ada, betty)))
+
+    with ChangedMeanwhile(gone, table="groups"):
+        answer = directory.get(f"/Groups{query.format(group)}")
+
+    assert answer.status == 404 or answer.json["totalResults"] == 0
 
 
 def test_a_token_is_exchanged_while_it_is_used(ada, directory, race):
