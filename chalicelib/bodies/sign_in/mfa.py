@@ -70,8 +70,8 @@ class MfaSettingsBody:
 
 @dataclass(frozen=True, slots=True)
 class PoliciesBody:
-    policy: Annotated[str, in_list(*POLICIES)]
-    remember_me_for_a_month: Annotated[bool, boolean]
+    policy: Annotated[str, not_empty, in_list(*POLICIES)]
+    remember_me_for_a_month: Annotated[bool, not_empty, boolean]
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,7 +6,7 @@ import re
 from datetime import datetime
 from typing import Annotated, Any
 
-from chalicelib.bodies.rules import Rule, absent_is_empty, boolean, expired, not_null, uuid
+from chalicelib.bodies.rules import Rule, absent_is_empty, boolean, expired, not_empty, uuid
 from chalicelib.domain.light import dataclass
 
 INVALID = "Could not validate the password expiry settings."
@@ -31,7 +31,7 @@ _natural_number = Rule(
     schema={"type": ["integer", "number", "string"]},
 )
 
-Switch = Annotated[bool, absent_is_empty, not_null, boolean]
+Switch = Annotated[bool, absent_is_empty, not_empty, boolean]
 
 
 @dataclass(frozen=True, slots=True)

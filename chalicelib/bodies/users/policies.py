@@ -21,7 +21,7 @@ from chalicelib.domain.light import dataclass
 from chalicelib.domain.users.locales import find_locale
 
 _DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
-Switch = Annotated[bool, required, not_null, boolean]
+Switch = Annotated[bool, required, not_empty, boolean]
 
 
 def _number(value: Any) -> int | None:
@@ -46,7 +46,7 @@ def between(least: int, most: int) -> Rule:
 class PasswordGeneratorBody:
     """Which characters a made password has, and how many."""
 
-    length: Annotated[int, required, not_null, between(8, 128)]
+    length: Annotated[int, required, not_empty, between(8, 128)]
     mask_upper: Switch
     mask_lower: Switch
     mask_digit: Switch
@@ -64,9 +64,9 @@ class PasswordGeneratorBody:
 class PassphraseGeneratorBody:
     """Of how many words a made passphrase is, and what is between them."""
 
-    words: Annotated[int, required, not_null, between(4, 40)]
+    words: Annotated[int, required, not_empty, between(4, 40)]
     word_separator: Annotated[str, required, not_null, utf8_extended, max_length(10)]
-    word_case: Annotated[str, required, not_null, in_list("lowercase", "uppercase", "camelcase")]
+    word_case: Annotated[str, required, not_empty, in_list("lowercase", "uppercase", "camelcase")]
 
 
 _MASKS = tuple(each.name for each in fields(PasswordGeneratorBody) if each.name.startswith("mask_"))
@@ -85,7 +85,7 @@ _some_mask = Rule("noMaskSelected", "At least one set of characters should be se
 class PasswordPoliciesBody:
     """What clients make passwords of, and whether they look for stolen ones."""
 
-    default_generator: Annotated[str, required, not_null, in_list("password", "passphrase")]
+    default_generator: Annotated[str, required, not_empty, in_list("password", "passphrase")]
     external_dictionary_check: Switch
     password_generator_settings: Annotated[
         PasswordGeneratorBody, required, not_empty, with_members, _some_mask
@@ -99,7 +99,7 @@ class PasswordPoliciesBody:
 class PassphrasePoliciesBody:
     """How strong users' passphrases are, in bits, and whether clients look for stolen ones."""
 
-    entropy_minimum: Annotated[int, required, not_null, between(50, 224)]
+    entropy_minimum: Annotated[int, required, not_empty, between(50, 224)]
     external_dictionary_check: Switch
 
 
@@ -117,4 +117,4 @@ _known_locale = Rule(
 class OrganisationLocale:
     """The language of whoever has chosen none."""
 
-    value: Annotated[str, required, not_null, _known_locale]
+    value: Annotated[str, required, not_empty, _known_locale]

@@ -60,7 +60,12 @@ def test_administrators_let_passwords_expire(ada, betty, store, time: Time, meth
     ("name", "value", "rules"),
     [
         *((name, ..., {"_empty"}) for name in OFF if name != "default_expiry_period"),
-        *((name, None, {"_empty"}) for name in OFF if name != "default_expiry_period"),
+        *(
+            (name, nothing, {"_empty"})
+            for name in OFF
+            if name != "default_expiry_period"
+            for nothing in (None, "")
+        ),
         ("automatic_expiry", "maybe", {"boolean"}),
         ("automatic_update", 2, {"boolean"}),
         ("policy_override", [], {"boolean"}),

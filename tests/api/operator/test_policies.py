@@ -132,6 +132,36 @@ def test_a_policy_of_passwords_is_complete_and_within_bounds(ada, digest, path, 
     assert digest() == before
 
 
+@pytest.mark.parametrize("nothing", [None, ""])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "default_generator",
+        "external_dictionary_check",
+        "password_generator_settings.length",
+        "password_generator_settings.mask_upper",
+        "passphrase_generator_settings.words",
+        "passphrase_generator_settings.word_case",
+    ],
+)
+def test_what_is_empty_breaks_no_other_rule(ada, digest, path, nothing):
+    before = digest()
+
+    errors = ada.client.post(PASSWORDS, changed(path, nothing)).body
+
+    *parents, name = path.split(".")
+    for parent in parents:
+        errors = errors[parent]
+    assert rules(errors) == {name: {"_empty"}}
+    assert digest() == before
+
+
+def test_nothing_may_stand_between_words(ada):
+    path = "passphrase_generator_settings.word_separator"
+    assert ada.client.post(PASSWORDS, changed(path, "")).status == 200
+    assert ada.client.post(PASSWORDS, changed(path, None)).status == 400
+
+
 def test_passwords_are_made_of_something(ada, digest):
     before = digest()
     body = password_policies()
@@ -158,6 +188,10 @@ def test_numbers_may_be_texts(ada):
         ({**BITS, "entropy_minimum": 49}, {"entropy_minimum": {"range"}}),
         ({**BITS, "entropy_minimum": 225}, {"entropy_minimum": {"range"}}),
         ({**BITS, "entropy_minimum": True}, {"entropy_minimum": {"range"}}),
+        *(
+            ({**BITS, "entropy_minimum": none}, {"entropy_minimum": {"_empty"}})
+            for none in ("", None)
+        ),
         ({**BITS, "external_dictionary_check": "x"}, {"external_dictionary_check": {"boolean"}}),
     ],
 )

@@ -124,6 +124,13 @@ def test_policies_have_values_before_they_are_stored(ada: Somebody, betty: Someb
             {"policy": "always", "remember_me_for_a_month": "yes"},
             {"policy": {"inList"}, "remember_me_for_a_month": {"boolean"}},
         ),
+        *(
+            (
+                {"policy": nothing, "remember_me_for_a_month": nothing},
+                {"policy": {"_empty"}, "remember_me_for_a_month": {"_empty"}},
+            )
+            for nothing in (None, "")
+        ),
     ],
 )
 def test_policies_are_checked(
