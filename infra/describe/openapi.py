@@ -346,14 +346,14 @@ def _envelopes() -> dict[str, Schema]:
     """What answers have in common."""
     errors = {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Errors"}}
     sentence = {"type": "string", "description": "What rule the field breaks."}
-    entry = {"type": "array", "items": sentence, "minItems": 1}
-    first = {"type": "array", "items": {"anyOf": [errors, entry]}, "maxItems": 1}
-    body = {"anyOf": [{"type": "string", "const": ""}, {"type": "null"}, errors, first]}
+    sentences = {"type": "array", "items": sentence, "minItems": 1}
+    entries = {"type": "array", "items": {"anyOf": [errors, sentences]}, "minItems": 1}
+    body = {"anyOf": [{"type": "string", "const": ""}, {"type": "null"}, errors, entries]}
     return {
         "Header": _header({}),
         "PaginatedHeader": _header({"pagination": _pagination()}),
         "Refusal": _envelope(body, is_paginated=False),
-        "Errors": {"anyOf": [sentence, entry, errors]},
+        "Errors": {"anyOf": [sentence, sentences, errors, entries]},
     }
 
 

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, Any, TypedDict
 
+import jsonschema_rs
 import pytest
 import schemathesis
 
@@ -29,6 +30,8 @@ from infra.describe.openapi import description, text
 from infra.describe.schemas import Schemas
 from tests.support.faults.hooks import Recorder
 from tests.support.wire.endpoints import ROUTES, has_body, is_change, is_protected, over, path_of
+from tests.support.world import make
+from tests.support.world.items import metadata, resources, tags
 
 DOCUMENT = description()
 ALWAYS = {"400", "404", "429", "500", "503"}
@@ -285,3 +288,22 @@ def test_a_field_takes_what_is_described(ada):
         names = {"first_name": "a" * length, "last_name": "b"}
         sent = {"username": f"{length}@example.com", "profile": names}
         assert ada.client.post("/users.json", sent).status == status
+
+
+def test_refusals_of_several_entries_are_as_described(ada):
+    """They are told by position: as a list, where they are the first ones."""
+    described = {"$ref": "#/components/schemas/Refusal", "components": DOCUMENT["components"]}
+    is_described = jsonschema_rs.validator_for(described).is_valid
+    resource_id = make.resource(ada)
+    for entries in (["", "x" * 129], ["fine", ""], [5, None]):
+        refused = tags.tag(ada, resource_id, *entries)
+        assert refused.status == 400
+        assert is_described(refused.json), refused.body
+
+    metadata.shared(ada)
+    tags.allow_v5_tags(ada)
+    resources.forbid_personal_keys()
+    for own in (1, 2):
+        refused = tags.tag(ada, resource_id, *(tags.own(ada) for _ in range(own)))
+        assert len(refused.body["tags"]) == own
+        assert is_described(refused.json), refused.body
