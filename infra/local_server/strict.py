@@ -7,9 +7,9 @@ the same content is not applied again, other content is refused.
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+import orjson
 from botocore.awsrequest import AWSResponse
 from botocore.exceptions import ClientError
 
@@ -22,7 +22,7 @@ class Strict:
     def __init__(self) -> None:
         self._client: Any = None
         self._tables: dict[str, Table] = {}
-        self._tokens: dict[str, tuple[str, Json]] = {}
+        self._tokens: dict[str, tuple[bytes, Json]] = {}
 
     def attach(self, client: Any) -> None:
         """Check this client's requests from now on."""
@@ -43,12 +43,12 @@ class Strict:
     def _before(
         self, model: Any, params: Json, context: Json, **_: Any
     ) -> tuple[AWSResponse, Json] | None:
-        request = json.loads(params["body"])
+        request = orjson.loads(params["body"])
         check(model.name, request, self.find_table)
         if model.name != "TransactWriteItems":
             return None
         token = request.pop("ClientRequestToken", None)
-        content = json.dumps(request, sort_keys=True)
+        content = orjson.dumps(request, option=orjson.OPT_SORT_KEYS)
         context["strict_token"] = (token, content)
         if token not in self._tokens:
             return None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import copy, deepcopy
+from contextvars import ContextVar
+from copy import copy
 from functools import cache, lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -18,10 +19,9 @@ from moto.core import responses
 from moto.core.exceptions import JsonRESTError
 from moto.core.model_instances import reset_model_data
 from moto.core.serialize import SERVICE_SPECIFIC_SERIALIZERS, JSONSerializer
-from moto.dynamodb.comparisons import ConditionExpressionParser
-from moto.dynamodb.exceptions import ItemSizeTooLarge
+from moto.dynamodb.comparisons import AttributeValue, ConditionExpressionParser
 from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
-from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
+from moto.dynamodb.models.dynamo_type import LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.models.utilities import dynamo_to_dict
 from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
@@ -29,6 +29,8 @@ from moto.dynamodb.parsing.expressions import UpdateExpressionParser
 from moto.dynamodb.responses import ActionResult, DynamoHandler, DynamoResult
 
 from chalicelib.storage.connection import quick_session
+from tests.support import moto_values
+from tests.support.moto_values import changeable, key_of, text_of
 
 Rows = dict[Any, Any]
 """By partition key: rows by sort key, or one row."""
@@ -53,7 +55,7 @@ class MotoStorage:
         self._forget_old_rows()
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        return [item.to_json()["Attributes"] for item in self._tables[table].all_items()]
+        return [orjson.loads(text_of(item.attrs)) for item in self._tables[table].all_items()]
 
     def contents(self) -> dict[str, Any]:
         return {name: _shallow(table.items) for name, table in self._tables.items()}
@@ -86,19 +88,21 @@ class MotoStorage:
 def mocked() -> Iterator[MotoStorage]:
     _answer_with_values_as_they_are()
     _change_no_row_in_place()
+    _keep_tables_once()
+    _order_rows_by_plain_keys()
     _look_for_the_names_of_methods_once()
     _convert_answers_late()
     _read_conditions_once()
     _read_updates_once()
     _know_the_kinds_of_nodes()
-    _measure_rows_once()
+    moto_values.spare_copies()
     with mock_aws():
         yield MotoStorage()
 
 
 def _shallow(rows: Rows) -> Rows:
     """The same rows, of which none is changed in place."""
-    copied = {key: copy(each) if isinstance(each, dict) else each for key, each in rows.items()}
+    copied = {key: dict(each) if isinstance(each, dict) else each for key, each in rows.items()}
     return defaultdict(dict, copied)
 
 
@@ -137,11 +141,13 @@ def _run(operation: str, body: bytes) -> tuple[int, bytes]:
     except JsonRESTError as error:
         return error.code, error.description.encode()
     told = {name: value for name, value in result.items() if value is not None}
-    return HTTPStatus.OK, orjson.dumps(told, default=_plain)
+    return HTTPStatus.OK, orjson.dumps(told, _plain, orjson.OPT_PASSTHROUGH_SUBCLASS)
 
 
 def _plain(value: Any) -> Any:
     """A value, or a row, as it is sent."""
+    if isinstance(value, LimitedSizeDict):
+        return orjson.Fragment(text_of(value))
     return value.to_json()
 
 
@@ -176,10 +182,7 @@ def _answer_with_values_as_they_are() -> None:
 
 
 def _change_no_row_in_place() -> None:
-    """Let an update change a copy of the row, so that who wants the old rows copies none.
-
-    moto copies the whole table for each line of a transaction, to put it back if one fails.
-    """
+    """Let an update change a copy of the row, so that who wants the old rows copies none."""
     update = DynamoDBBackend.update_item
 
     def update_copy(
@@ -189,13 +192,31 @@ def _change_no_row_in_place() -> None:
         _replace_by_copy(table, *self.get_keys_value(table, key))
         return update(self, table_name, key, *args, **kwargs)
 
-    def snapshot(table: Table, _memo: dict[int, Any]) -> Table:
-        kept = copy(table)
-        kept.items = _shallow(table.items)
-        return kept
-
     DynamoDBBackend.update_item = update_copy
-    Table.__deepcopy__ = snapshot
+
+
+def _keep_tables_once() -> None:
+    """Not for each line of a transaction, to be put back if one fails; and not their rows."""
+    transact = DynamoDBBackend.transact_write_items
+    of_transaction: ContextVar[dict[str, Table] | None] = ContextVar("kept", default=None)
+
+    def transact_anew(self: DynamoDBBackend, lines: list[Any]) -> None:
+        before = of_transaction.set({})
+        try:
+            transact(self, lines)
+        finally:
+            of_transaction.reset(before)
+
+    def keep(table: Table, _memo: dict[int, Any]) -> Table:
+        kept = of_transaction.get()
+        kept = {} if kept is None else kept
+        if table.name not in kept:
+            kept[table.name] = copy(table)
+            kept[table.name].items = _shallow(table.items)
+        return kept[table.name]
+
+    DynamoDBBackend.transact_write_items = transact_anew
+    Table.__deepcopy__ = keep
 
 
 def _replace_by_copy(table: Table, partition: Any, sort: Any) -> None:
@@ -203,9 +224,21 @@ def _replace_by_copy(table: Table, partition: Any, sort: Any) -> None:
     if row is None:
         return
     if sort is None:
-        table.items[partition] = deepcopy(row)
+        table.items[partition] = changeable(row)
     else:
-        table.items[partition][sort] = deepcopy(row)
+        table.items[partition][sort] = changeable(row)
+
+
+def _order_rows_by_plain_keys() -> None:
+    """Which moto makes of both keys for each of the comparisons."""
+
+    def all_items(self: Table) -> list[Any]:
+        rows = self.items.values()
+        if self.range_key_attr:
+            rows = (row for each in rows for row in each.values())
+        return sorted(rows, key=key_of)
+
+    Table.all_items = all_items
 
 
 def _look_for_the_names_of_methods_once() -> None:
@@ -213,43 +246,54 @@ def _look_for_the_names_of_methods_once() -> None:
     responses.method_names_from_class = cache(responses.method_names_from_class)
 
 
-def _measure_rows_once() -> None:
-    """Not again for each of their values: a row is too large if all of it is."""
-
-    def made(self: Item, hash_key: Any, range_key: Any, attrs: dict[str, Any]) -> None:
-        self.hash_key, self.range_key = hash_key, range_key
-        self.attrs = LimitedSizeDict()
-        for name, value in attrs.items():
-            dict.__setitem__(self.attrs, name, DynamoType(value))
-        if self.size() > _LARGEST:
-            raise ItemSizeTooLarge
-
-    Item.__init__ = made
-
-
-_LARGEST = 405_000
-"""Bytes, as in `LimitedSizeDict`."""
-
-
 def _read_conditions_once() -> None:
-    """Not into words for each line that has them."""
-    read = ConditionExpressionParser._lex_condition_expression
+    """Not for each line that has them, and there again: only which values they have differs."""
+    parse, operand = ConditionExpressionParser.parse, ConditionExpressionParser._make_operand
 
     @lru_cache(10_000)
-    def words(condition: str | None) -> tuple[Any, ...]:
-        parser = ConditionExpressionParser.__new__(ConditionExpressionParser)
-        parser.condition_expression = condition
-        return tuple(read(parser))
+    def read(condition: str, names: tuple[Any, ...], values: frozenset[str]) -> Any:
+        parser = ConditionExpressionParser(condition, dict(names), dict.fromkeys(values))
+        parser._make_op_condition = lambda tree: tree
+        return parse(parser), parser.expr_attr_names_found, parser.expr_attr_values_found
 
-    def words_of(self: ConditionExpressionParser) -> deque[Any]:
-        return deque(words(self.condition_expression))
+    def parse_once(self: ConditionExpressionParser) -> Any:
+        if not self.condition_expression:
+            return parse(self)
+        names = tuple((self.expression_attribute_names or {}).items())
+        values = frozenset(self.expression_attribute_values or ())
+        tree, names_found, values_found = read(self.condition_expression, names, values)
+        self.expr_attr_names_found.extend(names_found)
+        self.expr_attr_values_found.extend(values_found)
+        return self._make_op_condition(tree)
 
-    ConditionExpressionParser._lex_condition_expression = words_of
+    def make_operand(self: ConditionExpressionParser, node: Any) -> Any:
+        if node.kind == self.Kind.EXPRESSION_ATTRIBUTE_VALUE:
+            return AttributeValue(self.expression_attribute_values[node.text])
+        return operand(self, node)
+
+    ConditionExpressionParser.parse = parse_once
+    ConditionExpressionParser._make_operand = make_operand
 
 
 def _read_updates_once() -> None:
     """Who carries one out changes a copy of the tree."""
     UpdateExpressionParser.make = lru_cache(10_000)(UpdateExpressionParser.make)
+    Node.__deepcopy__ = _copy_of_node
+
+
+def _copy_of_node(node: Node, memo: dict[int, Any]) -> Node:
+    """The same as anybody's copy, without what is looked for in memory first."""
+    made = object.__new__(type(node))
+    made.type, made.parent, children = node.type, None, node.children
+    if children is not None:
+        children = [
+            _copy_of_node(each, memo) if isinstance(each, Node) else each for each in children
+        ]
+    made.children = children
+    for each in children or ():
+        if isinstance(each, Node):
+            each.parent = made
+    return made
 
 
 def _know_the_kinds_of_nodes() -> None:
