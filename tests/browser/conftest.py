@@ -17,11 +17,9 @@ if TYPE_CHECKING:
 PICTURES = ROOT / "build" / "pictures"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """All tests of this folder need the browser."""
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker(pytest.mark.browser)
+    item.add_marker(pytest.mark.browser)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 from moto import mock_aws
@@ -53,7 +52,6 @@ from tests.infra_cloud.given.vault import Vault
 from tests.support.wire.client import Client
 from tests.support.world import make
 
-HERE = Path(__file__).parent
 ELSEWHERE = "eu-west-1"
 """Another region, where a tenant was."""
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -204,8 +202,6 @@ def _forget() -> None:
     s3_backends[ACCOUNT]["aws"].reset()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """Run these with whole stacks (`make test-cloud`): a service that is asked needs none of it."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.cloud)
+    item.add_marker(pytest.mark.cloud)

@@ -8,7 +8,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import expiry_notices
 from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points
-from tests.support.races.scheduler import races
+from tests.support.races.at_once import all_orders
 from tests.support.world import make, people
 from tests.support.world.items.expiry import marked, turned_on
 from tests.support.world.items.resources import path
@@ -106,7 +106,7 @@ def test_two_at_once_tell_once(ada, store, time: Time):
     expiring(ada, *TODAY)
     posted(store)
     before = store.contents()
-    for race in races():
+    for race in all_orders():
         store.put_back(before)
         race.run(lambda: sweep(time), lambda: sweep(time))
         sweep(time)

@@ -114,11 +114,10 @@ def test_a_key_that_works_passes_every_check(key_file: Path, name: str) -> None:
         (b"no key", NO_KEY),
         (KEYS["server_curve"].public.encode(), NO_KEY),
         (CURVE[:-200].encode(), NO_KEY),
-        (locked().encode(), NO_KEY),
         (without_subkey().encode(), NO_KEY),
         (b"\xff\xfe", UNREADABLE),
     ],
-    ids=["nothing", "no armor", "public", "cut off", "locked", "no subkey", "no text"],
+    ids=["nothing", "no armor", "public", "cut off", "no subkey", "no text"],
 )
 def test_what_is_no_key_that_works_is_found_out(
     key_file: Path, content: bytes, found: KeyHealth
@@ -126,6 +125,12 @@ def test_what_is_no_key_that_works_is_found_out(
     key_file.write_bytes(content)
 
     assert key_health() == found
+
+
+def test_a_key_that_asks_for_a_passphrase_is_no_key_that_works(key_file: Path) -> None:
+    key_file.write_text(locked())
+
+    assert key_health() == NO_KEY
 
 
 def test_a_key_that_is_gone_is_not_readable_whatever_copy_is_kept(key_file: Path) -> None:
