@@ -30,7 +30,7 @@ from moto.dynamodb.responses import ActionResult, DynamoHandler, DynamoResult
 
 from chalicelib.storage.connection import quick_session
 from tests.support import moto_values
-from tests.support.moto_values import changeable, key_of, text_of
+from tests.support.moto_values import changeable, key_of, text_in_order, text_of
 
 Rows = dict[Any, Any]
 """By partition key: rows by sort key, or one row."""
@@ -56,6 +56,12 @@ class MotoStorage:
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         return [orjson.loads(text_of(item.attrs)) for item in self._tables[table].all_items()]
+
+    def texts(self, table: str) -> list[bytes]:
+        partitions = self._tables[table].items.values()
+        has_sort_keys = self._tables[table].has_range_key
+        rows = (row for each in partitions for row in (each.values() if has_sort_keys else (each,)))
+        return [text_in_order(row.attrs) for row in rows]
 
     def contents(self) -> dict[str, Any]:
         return {name: _shallow(table.items) for name, table in self._tables.items()}

@@ -145,6 +145,15 @@ def text_of(attributes: LimitedSizeDict) -> bytes:
     return text
 
 
+def text_in_order(attributes: LimitedSizeDict) -> bytes:
+    """The same with names in order, for who compares rows."""
+    text: bytes | None = attributes.__dict__.get("text_in_order")
+    if text is None:
+        shown = orjson.loads(text_of(attributes))
+        text = attributes.text_in_order = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS)
+    return text
+
+
 def key_of(row: Item) -> tuple[Any, Any]:
     """By which rows are in order."""
     return _plain(row.hash_key), row.range_key and _plain(row.range_key)
