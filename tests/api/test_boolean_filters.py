@@ -27,9 +27,9 @@ TELLS_BOTH_APART = {
 ONE = pytest.mark.parametrize("name", FILTERS)
 
 
-@pytest.fixture
-def found(store, ada, betty, carol):
-    """Asks Ada's tenant, where each filter finds something, and not everything."""
+def tenant_of_all_kinds(store):
+    """Ada, in a tenant where each filter finds something, and not everything."""
+    ada, betty, carol = make.user("ada", admin=True), make.user("betty"), make.user("carol")
     people.invite(store, ada)
     own = make.resource(ada)
     make.resource(betty, {ada: PermissionType.READ})
@@ -50,6 +50,13 @@ def found(store, ada, betty, carol):
     tags.tagged(ada, own, "work", "#team")
     second_factors.turn_on(ada)
     second_factors.set_up(betty.client)
+    return ada
+
+
+@pytest.fixture
+def found(store, beginning):
+    """Asks Ada."""
+    ada = beginning.followed_by(tenant_of_all_kinds)
 
     def ask(name, value=None):
         path, option = FILTERS[name]

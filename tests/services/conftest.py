@@ -8,10 +8,14 @@ from functools import partial
 
 import pytest
 
+from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
+from tests.support.faults.trials import Trial
 from tests.support.races.at_once import Statuses, all_orders, at_once, most_orders
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
+from tests.support.wire.valid_requests import REQUESTS, Tenant
+from tests.support.world.beginning import Beginning
 from tests.support.world.make import Somebody
 
 
@@ -28,6 +32,15 @@ def refused_after(digest: Callable[[], str]) -> Callable[..., Response]:
         return response
 
     return ask
+
+
+@pytest.fixture
+def trial(store: Storage, time: Time, beginning: Beginning, tenant: Tenant, name: str) -> Trial:
+    """Of the request of this name: how it ends undisturbed is found out once."""
+    made = beginning.once(
+        f"a trial of {name}", lambda: Trial(store, time, REQUESTS[name](tenant, name))
+    )
+    return made.again(time)
 
 
 @pytest.fixture

@@ -41,7 +41,6 @@ from tests.support.wire.client import Response
 from tests.support.wire.valid_requests import (
     IN_STEPS,
     REQUESTS,
-    Tenant,
     changes_at_once,
     requests_at_once,
 )
@@ -58,11 +57,6 @@ STEP = more(fewer(15, 3), 1) if ENGINE == "embedded" else fewer(27, 9)
 everywhere = pytest.mark.parametrize("name", tried(REQUESTS))
 at_once = pytest.mark.parametrize("name", tried(requests_at_once()))
 changing = pytest.mark.parametrize("name", tried(changes_at_once()))
-
-
-@pytest.fixture
-def trial(store: Storage, time: Any, tenant: Tenant, name: str) -> Trial:
-    return Trial(store, time, REQUESTS[name](tenant, name))
 
 
 def sent_in_time(trial: Trial, watch: Watch) -> int:

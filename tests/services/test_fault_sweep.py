@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from itertools import cycle
-from typing import Any
 
 import pytest
 
@@ -59,11 +58,6 @@ changing_at_once = pytest.mark.parametrize("name", tried(changes_at_once()))
 
 def shows() -> list[str]:
     return sorted(n for n in REQUESTS if n.startswith("GET ") and n not in NEVER_THE_SAME)
-
-
-@pytest.fixture
-def trial(store: Storage, time: Any, tenant: Tenant, name: str) -> Trial:
-    return Trial(store, time, REQUESTS[name](tenant, name))
 
 
 def each_call(trial: Trial, *faults: Fault) -> Iterator[tuple[int, Fault]]:

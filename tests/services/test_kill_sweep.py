@@ -19,7 +19,7 @@ from tests.support.faults.hooks import Killed, Killing, kill_points
 from tests.support.faults.trials import Ask, Trial
 from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Storage
-from tests.support.wire.valid_requests import REQUESTS, Tenant, changes_at_once
+from tests.support.wire.valid_requests import Tenant, changes_at_once
 from tests.support.world import groups, make
 from tests.support.world.items import folders, shares
 from tests.support.world.items.resources import path, secrets
@@ -115,11 +115,8 @@ def endure(store: Storage, trial: Trial, deaths: Iterator[Killing]) -> None:
 
 # What is done in steps dies in `directory/test_races.py`.
 @pytest.mark.parametrize("name", changes_at_once())
-def test_a_process_may_die_at_any_moment(
-    store: Storage, time: Any, tenant: Tenant, name: str
-) -> None:
+def test_a_process_may_die_at_any_moment(store: Storage, trial: Trial, name: str) -> None:
     """FT01, FT02, FT03"""
-    trial = Trial(store, time, REQUESTS[name](tenant, name))
     assert trial.repeated == REPEATED.get(name, trial.once.status)
     endure(store, trial, islice(kill_points(len(trial.calls)), 0, None, fewer(6, 1)))
 

@@ -27,6 +27,7 @@ class Beginning:
         self._private: dict[str, bytes] = {}
         self._made: dict[Callable[[Storage], Any], tuple[Any, Contents]] = {}
         self._added: dict[str, tuple[Any, Contents]] = {}
+        self._once: dict[str, Any] = {}
 
     def again(self) -> None:
         if self._private != self._held():
@@ -36,6 +37,7 @@ class Beginning:
             self._contents, self._private = self._storage.contents(), self._held()
             self._made.clear()
             self._added.clear()
+            self._once.clear()
         self._storage.put_back(self._contents)
         signing_keys.forget()
         remove_pictures()
@@ -47,6 +49,13 @@ class Beginning:
         made, contents = self._made[make]
         self._storage.put_back(contents)
         return deepcopy(made, {id(self._storage): self._storage})
+
+    def once(self, name: str, made_by: Callable[[], T]) -> T:
+        """What a function makes: it is called once, and all are given the same."""
+        if name not in self._once:
+            self._once[name] = made_by()
+        made: T = self._once[name]
+        return made
 
     def joined_by(self, name: str, *, admin: bool = False) -> Somebody:
         """A user beside what is stored."""
