@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import botocore.session
@@ -15,7 +16,7 @@ def open_client(endpoint: str | None = None) -> Any:
 
     Left alone, moto would carry out what an engine has answered.
     """
-    client = botocore.session.get_session().create_client(
+    client = _session().create_client(
         "dynamodb",
         region_name="eu-west-1",
         endpoint_url=endpoint,
@@ -24,6 +25,12 @@ def open_client(endpoint: str | None = None) -> Any:
     )
     client.meta.events.unregister("before-send", botocore_stubber)
     return client
+
+
+@cache
+def _session() -> botocore.session.Session:
+    """Reads once what botocore knows of a service, which takes longer than most of the tests."""
+    return botocore.session.get_session()
 
 
 def create_table(client: Any) -> None:
