@@ -20,7 +20,8 @@ _CHOICES = {
     "--first-name": "of the first administrator",
     "--last-name": "of the first administrator",
     "--base-url": "the address people use, where it is another than this machine's",
-    "--server-key": "first change the server's key: `next`, `use`, `retire`, `remove`, `replace`",
+    "--server-key": "first change the server's key: `next`, `use`, `retire`, `remove`, `replace`, "
+    "`reseal`; `look` says how it stands",
 }
 
 

@@ -14,9 +14,9 @@ def change(step: str) -> str:
 
     What rests sealed to the earlier key is sealed anew, as `keyhaven infra rotate` has it.
     """
-    if step in SEALED_ANEW_BEFORE:
+    if step in SEALED_ANEW_BEFORE or step == founder.RESEAL:
         _seal_anew()
-    told = _asked(step)
+    told = _asked(founder.LOOK if step == founder.RESEAL else step)
     if step in SEALED_ANEW_AFTER:
         _seal_anew()
     coming = f", {told['coming']} comes" if told["coming"] else ""

@@ -63,6 +63,13 @@ def test_a_key_is_announced_and_then_replaced(folder):
     assert start(folder) == ([], new)
 
 
+def test_what_is_sealed_may_be_sealed_anew_and_the_keys_be_looked_at(folder):
+    [in_use], shown = start(folder, "reseal")
+
+    assert in_use == shown
+    assert start(folder, "look") == ([in_use], shown)
+
+
 @pytest.mark.parametrize(
     ("step", "reason"),
     [
