@@ -37,7 +37,8 @@ class Journal:
 
         Raises `JournalInUse` when another process has it, `OSError` when it cannot be used.
         """
-        try:
+        self._path = path
+        with self._usable():
             self._file = sqlite3.connect(
                 path, isolation_level=None, check_same_thread=False, timeout=0
             )
@@ -45,29 +46,25 @@ class Journal:
             self._file.execute("pragma journal_mode = wal")
             self._file.execute("pragma synchronous = full")
             self._file.executescript(_TABLES)
-        except sqlite3.OperationalError as error:
-            if "locked" in str(error):
-                raise JournalInUse(str(path)) from None
-            raise OSError(f"{path}: {error}") from None
-        except sqlite3.DatabaseError as error:
-            raise OSError(f"{path}: {error}") from None
 
     def schema(self) -> list[tuple[str, bytes]]:
-        """The requests that made the tables, in order."""
-        found = self._file.execute("select operation, request from schema order by id")
-        return found.fetchall()
+        """The requests that made the tables, in order; raises `OSError` of a damaged file."""
+        with self._usable():
+            found = self._file.execute("select operation, request from schema order by id")
+            return found.fetchall()
 
     def rows(self) -> Iterator[tuple[str, Key, Item]]:
         """Each row with its table and its key, in the order of the keys.
 
         Lists read them in that order: made one after the other, they lie side by side in
-        memory, and are read faster.
+        memory, and are read faster. Raises `OSError` of a damaged file.
         """
-        found = self._file.execute(
-            "select name, partition, sort, item from rows order by name, partition, sort"
-        )
-        for name, partition, sort, item in found:
-            yield name, (partition, sort), orjson.loads(item)
+        with self._usable():
+            found = self._file.execute(
+                "select name, partition, sort, item from rows order by name, partition, sort"
+            )
+            for name, partition, sort, item in found:
+                yield name, (partition, sort), orjson.loads(item)
 
     def add_schema(self, operation: str, request: bytes) -> None:
         """Store a request about a table; with a table that is deleted go its rows."""
@@ -95,6 +92,16 @@ class Journal:
 
     def close(self) -> None:
         self._file.close()
+
+    @contextmanager
+    def _usable(self) -> Iterator[None]:
+        """What keeps the file from being read, as `JournalInUse` or `OSError`."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            if "locked" in str(error):
+                raise JournalInUse(str(self._path)) from None
+            raise OSError(f"{self._path}: {error}") from None
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -42,13 +42,17 @@ class Options:
             admin=given.get("ADMIN", default.admin),
             first_name=given.get("FIRST_NAME", default.first_name),
             last_name=given.get("LAST_NAME", default.last_name),
-            base_url=given.get("BASE_URL", default.base_url),
+            base_url=_address(given.get("BASE_URL", default.base_url)),
             server_key=given.get("SERVER_KEY", default.server_key),
         )
 
     @property
     def keys(self) -> Path:
         return self.data / "keys"
+
+    @property
+    def mails(self) -> Path:
+        return self.data / "mail"
 
     @property
     def host(self) -> str:
@@ -86,3 +90,14 @@ def _port(text: str) -> int:
     if not text.isdecimal() or int(text) > LAST_PORT:
         raise CannotServe(f"PORT is {text!r}; it must be a number up to {LAST_PORT}.")
     return int(text)
+
+
+def _address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+        is_one = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of brackets, or of the port
+        is_one = False
+    if text and not is_one:
+        raise CannotServe(f"BASE_URL is {text!r}; it must be such as https://keyhaven.example.")
+    return text

@@ -69,7 +69,8 @@ def listen(port: int) -> socket.socket:
 
 def _open(options: Options) -> Engine:
     try:
-        options.data.mkdir(parents=True, exist_ok=True)
+        for folder in (options.data, options.keys, options.mails):
+            folder.mkdir(parents=True, exist_ok=True)
         return Engine(options.data / "tables.db")
     except JournalInUse:
         raise CannotServe(f"another process is using DATA ({options.data}).") from None

@@ -59,7 +59,7 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     if options.server_key:
         print(f"The server's key: {server_key.change(options.server_key)}")
     sender = f"Keyhaven <keyhaven@{options.host}>"
-    post = PostOffice(options.data / "mail", mails.render, outbox.deliver, sender, _carried())
+    post = PostOffice(options.mails, mails.render, outbox.deliver, sender, _carried())
     engine.watch(Mail.stored_as(), lambda row: post.deliver_later(row["id"]["S"]))
     for row in list(engine.rows(Mail.stored_as())):
         post.deliver(row["id"]["S"])

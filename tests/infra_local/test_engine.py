@@ -138,6 +138,18 @@ def test_a_file_that_is_no_journal_is_refused(journal):
         Engine(journal)
 
 
+def test_a_journal_that_is_damaged_is_refused(stored, journal):
+    engine, client = stored
+    client.transact_write_items(TransactItems=[put("ada", str(number)) for number in range(90)])
+    engine.close()
+    with journal.open("r+b") as file:
+        file.seek(4096)
+        file.write(b"x" * (journal.stat().st_size - 4096))
+
+    with pytest.raises(OSError, match=rf"{journal}: .*malformed"):
+        Engine(journal)
+
+
 def test_rows_whose_time_is_over_are_not_loaded(stored, journal):
     engine, client = stored
     client.update_time_to_live(

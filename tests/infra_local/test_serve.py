@@ -67,6 +67,18 @@ def test_a_data_folder_that_cannot_be_is_one_clear_line(tmp_path):
     assert code == 1
 
 
+@pytest.mark.parametrize("folder", ["keys", "mail"])
+def test_a_folder_of_it_that_cannot_be_is_one_clear_line(tmp_path, folder):
+    (tmp_path / folder).touch()
+
+    said, code = serve(DATA=str(tmp_path))
+
+    assert said.startswith(f"Keyhaven cannot be served: DATA ({tmp_path}) cannot be used: ")
+    assert folder in said
+    assert said.count("\n") == 1
+    assert code == 1
+
+
 def test_a_second_process_on_the_same_data_is_one_clear_line(tmp_path):
     engine = Engine(tmp_path / "tables.db")
 
@@ -81,6 +93,17 @@ def test_an_unknown_dialect_is_one_clear_line(tmp_path):
     said, code = serve(DATA=str(tmp_path), DIALECT="latin")
 
     expected = "DIALECT is 'latin'; it must be 'specification' or 'clients'."
+    assert said == f"Keyhaven cannot be served: {expected}\n"
+    assert code == 1
+
+
+@pytest.mark.parametrize(
+    "address", ["x", "/", "keyhaven.example", "ftp://x", "https://", "https://[x", "http://x:99999"]
+)
+def test_an_address_that_is_none_is_one_clear_line(tmp_path, address):
+    said, code = serve(DATA=str(tmp_path), BASE_URL=address)
+
+    expected = f"BASE_URL is {address!r}; it must be such as https://keyhaven.example."
     assert said == f"Keyhaven cannot be served: {expected}\n"
     assert code == 1
 
