@@ -63,7 +63,9 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     engine.watch(Mail.stored_as(), lambda row: post.deliver_later(row["id"]["S"]))
     for row in list(engine.rows(Mail.stored_as())):
         post.deliver(row["id"]["S"])
-    if not tenants.is_founded():
+    if tenants.is_founded():
+        _lead_on(options)
+    else:
         _found(options)
     return Gateway(app, refuse)
 
@@ -138,6 +140,17 @@ def _found(options: Options) -> None:
             f"ADMIN, FIRST_NAME and LAST_NAME do not make an administrator: {refusal.message}"
         ) from None
     print(f"The first administrator, {options.admin}, sets up the account here:\n  {link}")
+
+
+def _lead_on(options: Options) -> None:
+    """Give another link to a first administrator who has not followed theirs.
+
+    Theirs may be over, lead to another port, or have gone by on a screen that is closed.
+    """
+    with suppress(Refusal):  # they have set up, or are not there any more
+        print(f"The first administrator still sets up the account:\n  {tenants.link_again()}")
+    if options.admin != Options().admin:
+        print("This DATA has its first administrator; ADMIN is for a new one.")
 
 
 def refuse(event: Event, status: int) -> Answer:

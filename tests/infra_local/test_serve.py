@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
 from statistics import median
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -109,12 +110,12 @@ def test_an_address_that_is_none_is_one_clear_line(tmp_path, address):
 
 
 @contextmanager
-def served(data):
+def served(data, **environment):
     """The address of a service that really runs, and the process."""
     process = subprocess.Popen(
         [sys.executable, "-m", "infra.local_server"],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "PORT": "0", "DATA": str(data)},
+        env={"PATH": os.environ["PATH"], "PORT": "0", "DATA": str(data), **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -158,11 +159,24 @@ def test_it_serves_ends_cleanly_and_keeps_what_it_had(tmp_path):
     assert response.status == 200, first
     assert json.loads(body)["body"]["keydata"] == json.loads(again)["body"]["keydata"]
     assert "/setup/start/" in first
-    assert "/setup/start/" not in second
     assert "not for production" in first
     assert [json.loads(line)["action"] for line in rest.splitlines()] == ["AuthVerify.verifyGet"]
     assert process.returncode == 0
-    assert len(list((tmp_path / "mail").glob("*.eml"))) == 1
+
+
+def test_a_first_administrator_who_has_not_set_up_is_led_there_again(tmp_path):
+    links = re.compile(r"administrator.*:\n  (http://\S+/setup/start/\S+)")
+    with served(tmp_path) as (_, said):
+        [first] = links.findall(said)
+    with served(tmp_path, ADMIN="ada@example.com") as (_, said):
+        [again] = links.findall(said)
+        path = urlsplit(again).path
+        assert ask(said, path)[0].status == 200
+
+    assert path.split("/")[-2] == urlsplit(first).path.split("/")[-2]
+    assert address(said) in again
+    assert "Mail to admin@example.com: " in said
+    assert "This DATA has its first administrator; ADMIN is for a new one.\n" in said
 
 
 def test_what_does_not_reach_the_app_wears_the_envelope(tmp_path):
