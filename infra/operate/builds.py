@@ -50,18 +50,18 @@ def _template_digest(tier: str, bundle: Bundle) -> str:
 
 def read(folder: Path) -> Build:
     """The build in a folder; refused where it is not what this code builds."""
+    makes = f"`keyhaven infra build --folder {folder}` makes it"
     try:
         build = Build(folder, built(folder))
         written = (folder / "platform.json").read_text(encoding="utf-8")
         others = {name: (folder / f"tenant-{name}.json").read_text("utf-8") for name in TIERS}
     except (FileNotFoundError, NotADirectoryError) as missing:
-        raise Failed(f"{missing.filename} is missing; `keyhaven infra build` makes it.") from None
+        raise Failed(f"{missing.filename} is missing; {makes}.") from None
     made = {name: text(tenant(tier, build.bundle)) for name, tier in TIERS.items()}
     if written != text(platform(build.bundle)) or others != made:
         raise Failed(
             f"{folder}/ is not what this code builds: it was built from other code, which alone "
-            f"deploys it, or not to its end. `keyhaven infra build --folder {folder}` builds it "
-            f"anew, from this code."
+            f"deploys it, or not to its end. {makes} anew, from this code."
         )
     return build
 

@@ -338,7 +338,7 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("plan", "acme", "--against", "build"), "or a folder with --against, not both."),
         (("plan", "--against", "then"), "`keyhaven infra build --folder then`, with the code of"),
         (("plan", "nobody"), "There is no tenant 'nobody' in this cell"),
-        (("plan", "acme", "--folder", "nowhere"), "is missing; `keyhaven infra build` makes it"),
+        (("plan", "acme", "--folder", "nowhere"), "infra build --folder nowhere` makes it."),
         (("plan", "--against", "build", "--folder", "x"), "build --folder x` makes it."),
         (("deploy", "acme", "--set", "Dialect"), "Not NAME=VALUE: Dialect."),
         (("deploy", "acme", "--set", "dialect=clients"), "Do you mean Dialect?"),
@@ -428,7 +428,10 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
             "ReadingDays is 14 at least",
         ),
         (("plan", "--against", "build/code.zip"), "is missing; `keyhaven infra build --folder"),
-        (("plan", "acme", "--folder", "build/code.zip"), "is missing; `keyhaven infra build`"),
+        (
+            ("plan", "acme", "--folder", "build/code.zip"),
+            "is missing; `keyhaven infra build --folder",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
