@@ -82,6 +82,7 @@ def cell(text: str) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
+    _require_none_of_vault(options)
     account = given.account(options)
     entry = Registry(account).fetch(options.tenant)
     again = f"keyhaven infra restore {options.tenant} …, as before"
@@ -90,7 +91,6 @@ def run(options: argparse.Namespace) -> None:
         again += f", with --before {chosen.last:%Y-%m-%dT%H:%M:%SZ}"
         steps = _from_vault(options, account, entry, chosen)
     else:
-        _require_none_of_vault(options)
         steps = _steps(options, account, entry)
     carry_out(steps, again=again, dry_run=options.dry_run)
 
@@ -124,7 +124,8 @@ def _from_vault(
 
 
 def _require_none_of_vault(options: argparse.Namespace) -> None:
-    if stray := [option for name, option in _OF_VAULT.items() if getattr(options, name)]:
+    stray = [option for name, option in _OF_VAULT.items() if getattr(options, name)]
+    if stray and not options.from_vault:
         raise Failed(f"{', '.join(stray)}: only with --from-vault.")
 
 

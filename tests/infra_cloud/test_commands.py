@@ -402,6 +402,7 @@ def test_a_difference_in_what_a_stack_is_told_and_tells_is_one():
         (("restore", "acme", "--from-vault"), "holds no whole copy of a table of acme."),
         (("restore", "acme", "--from-vault", "--empty", "user"), "There is no table user."),
         (("restore", "acme", "--give-up", "--epoch", "1"), "--epoch: only with --from-vault."),
+        (("restore", "nobody", "--let-go", "--empty", "x"), "--empty: only with --from-vault."),
         (("offboard", "acme", "--destroy"), "Nobody can undo this. If you mean it"),
         (("offboard", "acme", "--destroy", "--sure", "other"), "Nobody can undo this."),
         (("onboard", "blue", *ADMIN, "--domain", "blue.example"), "has no certificate"),
