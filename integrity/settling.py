@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from chalicelib.settings import settings
-from chalicelib.storage.base import RawRow, Table, every_table
+from chalicelib.storage.base import RawRow, Table, table_named
 from chalicelib.storage.changes.parts import Part, header_key
 from chalicelib.storage.forms import as_written
 from chalicelib.storage.versioned import LOCK
@@ -63,14 +62,8 @@ def _carry_out(rows: dict[Any, RawRow], line: Part) -> None:
 
 
 def _by_key(name: str, rows: list[RawRow]) -> dict[Any, RawRow]:
-    table = _named(name)
+    table = table_named(name)
     return {_key(table, row): row for row in as_written(table.forms, rows)}
-
-
-def _named(name: str) -> type[Table]:
-    stored_as = settings.table_prefix + name
-    [table] = (table for table in every_table() if table.stored_as() == stored_as)
-    return table
 
 
 def _key(table: type[Table], row: RawRow) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from pynamodb.attributes import Attribute
@@ -182,6 +183,13 @@ def in_chunks(items: list[T], size: int) -> Iterator[list[T]]:
 def every_table() -> list[type[Table]]:
     """Every table some module has declared so far, by name."""
     return sorted({*_leaves(Table)}, key=lambda table: table.stored_as())
+
+
+@cache
+def table_named(name: str) -> type[Table]:
+    """The table of this name without the tenant's prefix."""
+    [table] = (table for table in every_table() if table.stored_as() == table_name(name))
+    return table
 
 
 def _leaves(table: type[Table]) -> list[type[Table]]:

@@ -43,6 +43,7 @@ from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavaila
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit, rounds
+from chalicelib.storage import writing
 from chalicelib.storage.base import Key, Table
 from chalicelib.storage.changes import locks, parts, rewriting, room
 from chalicelib.storage.changes.parts import Part
@@ -209,13 +210,13 @@ class Change(Transaction):
         room.require_for_locks(self._rested.values())
         if self._header is None:
             self._header = Part.header(new_id(), self._target.key)
-            parts.put_all([self._header])  # a line never exists before its header
+            writing.put_all([self._header])  # a line never exists before its header
         self._following.look_at_rows()
         writes = {write.key: write for write in self._following.writes()}
         for key in (*self._rested, *others):
             writes.setdefault(key, Write(key, UPDATE))
         lines = [Part.line(self._header.operation, write) for write in writes.values()]
-        parts.put_all(lines)
+        writing.put_all(lines)
         self._staged |= {hash(key) for key in writes}
         return self._header, sorted(lines, key=lambda line: str(line.part))
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -25,38 +24,29 @@ from chalicelib.storage.base import (
     Table,
     TableMeta,
     TimestampAttribute,
-    every_table,
     table_name,
+    table_named,
 )
 from chalicelib.storage.changes.writes import PUT, UPDATE, Path, Write
 from chalicelib.storage.connection import Json
-from chalicelib.storage.forms import FORM
+from chalicelib.storage.forms import FORM, said
 from chalicelib.storage.versioned import LOCK, Versioned
 
 _HEADER, _PLAIN, _LOCKED = "0", "1", "2"
 """How keys of parts begin, in the order in which they are carried out."""
-_NAMES, _VALUES = "ExpressionAttributeNames", "ExpressionAttributeValues"
 _MOST_OF_A_NAME = 512
 """Bytes of a row's own key; DynamoDB takes 1,024 with all that stands before it."""
 PAGE = 250
 """Lines that are read to be removed in one piece: they hold whole rows."""
 
 
-class RawAttribute(Attribute[Any]):
-    """A value as DynamoDB sends it: whatever attributes another release gave a row."""
+class RawMap(Attribute[Any]):
+    """A map as DynamoDB sends it: whatever attributes another release gave a row."""
 
-    def serialize(self, value: Any) -> Any:
-        return value
-
-    def deserialize(self, value: Any) -> Any:
-        return value
-
-
-class RawMap(RawAttribute):
     attr_type = MAP
 
 
-class RawList(RawAttribute):
+class RawList(Attribute[Any]):
     attr_type = LIST
 
 
@@ -83,8 +73,8 @@ class Part(Table):
     verb = UnicodeAttribute(null=True)
     row = RawMap(null=True)
     """The row to put, or the key of the one to change or remove; of a header the target's."""
-    row_form = NumberAttribute(null=True)
-    """The form of the row that is put or changed, when it is not the first."""
+    row_form = NumberAttribute(default=1)
+    """The form of the row that is put or changed."""
     set = RawList(null=True)
     removed = RawList(null=True)
     added = RawList(null=True)
@@ -110,7 +100,7 @@ class Part(Table):
             created=clock.now(),
             table=write.key.table.bare_name(),
             verb=write.verb,
-            row_form=_unless_first(write.key.table.forms.written),
+            row_form=write.key.table.forms.written,
             row=write.row if write.verb == PUT else write.key.raw(),
             set=[_pair(*each) for each in write.set] or None,
             removed=[_list(path) for path in write.removed] or None,
@@ -125,7 +115,7 @@ class Part(Table):
     @property
     def subject(self) -> Key:
         """The row that a line is of; of a header the target."""
-        return fetching.key_of(_table(self.table), self.row or {})
+        return fetching.key_of(table_named(self.table), self.row or {})
 
     def write(self) -> Write:
         """What the line does; it leaves the row unlocked."""
@@ -142,19 +132,16 @@ class Part(Table):
 
     def item(self) -> Json:
         """The line as a transaction takes it; of several forms, on a row of the line's own."""
-        item = self.write().item()
+        write = self.write()
         if self.verb == UPDATE and self.subject.table.forms.are_several:
-            item[UPDATE] |= _only_of_form(item[UPDATE], self.form)
-        return item
-
-    @property
-    def form(self) -> int:
-        return int(self.row_form or 1)
+            form = said(int(self.row_form))
+            return {UPDATE: write.only_over(form, {FORM} - form.keys())}
+        return write.item()
 
     def leaves(self, row: RawRow | None) -> RawRow | None:
         """The row, as it was read, as the line leaves it."""
         forms = self.subject.table.forms
-        before = None if row is None else forms.as_of(self.form, row)
+        before = None if row is None else forms.as_of(int(self.row_form), row)
         after = self.write().carried_out(before)
         return None if after is None else forms.as_written(after)
 
@@ -190,15 +177,13 @@ def find_header(operation: str) -> Part | None:
 def lines_of_set(operation: str, table: type[Table], hash_key: str) -> list[Part]:
     """The lines of all rows of a hash key."""
     beginning = Part.part.startswith(_name(Key(table, hash_key, "")))
-    return [
-        Part.from_raw(row) for row in fetching.query(Part, operation, range_condition=beginning)
-    ]
+    return [*map(Part.from_raw, fetching.query(Part, operation, range_condition=beginning))]
 
 
 def some_lines(operation: str, after: str, most: int) -> list[Part]:
     """The next lines after a part, so many at most."""
     rows = fetching.first(Part, operation, most, range_condition=Part.part > after)
-    return [Part.from_raw(row) for row in rows]
+    return [*map(Part.from_raw, rows)]
 
 
 def all_lines(operation: str) -> Iterator[list[Part]]:
@@ -208,10 +193,6 @@ def all_lines(operation: str) -> Iterator[list[Part]]:
         yield page
         is_last = len(page) < PAGE
         page = [] if is_last else some_lines(operation, str(page[-1].part), PAGE)
-
-
-def put_all(parts: Iterable[Part]) -> None:
-    writing.put_all(parts)
 
 
 def remove(parts: Iterable[Part]) -> None:
@@ -225,19 +206,6 @@ def staged() -> Iterator[tuple[str, datetime]]:
         operation, created = row["operation"]["S"], datetime.fromisoformat(row["created"]["S"])
         found[operation] = min(created, found.get(operation, created))
     yield from found.items()
-
-
-def _unless_first(form: int) -> int | None:
-    return None if form == 1 else form
-
-
-def _only_of_form(request: Json, form: int) -> Json:
-    """What an update says more where its row has to be of a form."""
-    names = {**request[_NAMES], "#form": FORM}
-    if form == 1:
-        return {"ConditionExpression": "attribute_not_exists(#form)", _NAMES: names}
-    values = {**request.get(_VALUES, {}), ":form": {"N": str(form)}}
-    return {"ConditionExpression": "#form = :form", _NAMES: names, _VALUES: values}
 
 
 def _name(row: Key) -> str:
@@ -264,9 +232,3 @@ def _list(path: Path) -> RawRow:
 
 def _path(names: RawRow) -> Path:
     return tuple(name["S"] for name in names["L"])
-
-
-@cache
-def _table(name: str) -> type[Table]:
-    [table] = (table for table in every_table() if table.stored_as() == table_name(name))
-    return table

@@ -28,7 +28,7 @@ def for_lines(lines: Iterable[Part]) -> None:
         if line.verb == UPDATE and line.subject.table.forms.are_several:
             row = _stored(line.subject)
             if row is not None:
-                bring(line.subject, row, line.form)
+                bring(line.subject, row, int(line.row_form))
 
 
 def page(table: type[Table], after: RawRow | None, most: int) -> tuple[int, RawRow | None]:
