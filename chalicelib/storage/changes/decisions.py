@@ -15,7 +15,7 @@ as that leaves them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import field
@@ -90,8 +90,9 @@ def met() -> Met:
     return {} if notes is None else dict(notes.met)
 
 
-def forget(operation: str) -> None:
-    """Note that an operation is carried out."""
+def forget(operations: Iterable[str]) -> None:
+    """Note that operations are carried out."""
     notes = _notes.get()
     if notes is not None:
-        notes.met.pop(operation, None)
+        for each in operations:
+            notes.met.pop(each, None)

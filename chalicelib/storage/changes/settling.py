@@ -43,26 +43,27 @@ def settled(table: type[Table], rows: Sequence[RawRow]) -> Iterable[RawRow]:
 
 def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple[Key, Counted]]:
     """The rows of one table as they count, each with its key."""
-    pairs = fetching.by_key(table, rows)
-    return _counted(pairs) if issubclass(table, Versioned) else _as_they_stand(pairs)
+    return _counted(fetching.by_key(table, rows))
 
 
-def with_lines(keys: Iterable[Key], found: Mapping[Key, Counted], known: Met) -> dict[Key, Counted]:
+def with_lines(
+    keys: Iterable[Key], found: Mapping[Key, Counted], known: Met
+) -> Mapping[Key, Counted]:
     """The rows of these keys that exist, dependent ones as they count.
 
     `known` are the operations that had been met before the rows were read.
     """
-    dependent = [key for key in keys if issubclass(key.table, Dependent)]
+    dependent = [key for key in keys if issubclass(key.table, Dependent)] if known else []
+    if not dependent:
+        return found
     rows = {key: found[key].row for key in dependent if key in found}
 
-    def lines_of(operation: str) -> list[Part]:
-        wanted = fetching.read(line_key(operation, key) for key in dependent)
-        return [Part.from_raw(row) for row in wanted.values()]
+    def lines_of(operation: str) -> Iterable[Part]:
+        lines = fetching.read(line_key(operation, key) for key in dependent)
+        return map(Part.from_raw, lines.values())
 
-    counted = _overlaid(
-        rows, known if dependent else {}, lines_of, partial(fetching.read, dependent)
-    )
-    others = {key: each for key, each in found.items() if not issubclass(key.table, Dependent)}
+    counted = _overlaid(rows, known, lines_of, partial(fetching.read, dependent))
+    others = {key: each for key, each in found.items() if key not in rows}
     return others | {key: Counted(row) for key, row in counted.items()}
 
 
@@ -80,21 +81,19 @@ def set_of(
     def whole() -> RowsByKey:
         return dict(fetching.by_key(table, query()))
 
-    if issubclass(table, Versioned) and index is None:
-        return list(settled(table, query()))
     known = decisions.met()
-    if not issubclass(table, Dependent) or not known:
-        return query(index=index, range_condition=range_condition)
-    counted = _overlaid(
-        whole(), known, lambda each: parts.lines_of_set(each, table, hash_key), whole
-    )
-    return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
+    if known and issubclass(table, Dependent):
+        lines_of = partial(parts.lines_of_set, table=table, hash_key=hash_key)
+        counted = _overlaid(whole(), known, lines_of, whole)
+        return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
+    rows = query(index=index, range_condition=range_condition)
+    return list(settled(table, rows)) if issubclass(table, Versioned) and index is None else rows
 
 
 def _overlaid(
     rows: RowsByKey,
     known: Met,
-    lines_of: Callable[[str], Sequence[Part]],
+    lines_of: Callable[[str], Iterable[Part]],
     again: Callable[[], RowsByKey],
 ) -> RowsByKey:
     """Rows that were read, as the lines of the operations that were known before leave them.
@@ -109,9 +108,7 @@ def _overlaid(
         over = {each for each in operations if parts.has_unlocked(headers.get(header_key(each)))}
         if not over:
             return _carried_out(rows, lines)
-        for operation in over:
-            if header_key(operation) not in headers:
-                decisions.forget(operation)
+        decisions.forget(each for each in over if header_key(each) not in headers)
         operations -= over
         rows = again()
     return rows
@@ -132,10 +129,6 @@ def _fulfils(row: RawRow, where: Condition | None) -> bool:
     return bool(row.get(path.path[0]) == value.value)
 
 
-def _as_they_stand(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
-    return ((key, Counted(row)) for key, row in rows)
-
-
 def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
     locked = {}
     for key, row in rows:
@@ -152,22 +145,17 @@ def _counted_locked(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     found = fetching.read(each for key, row in locked.items() for each in _parts_of(key, row))
     unknown = {}
     for key, row in locked.items():
+        operation = row[LOCK]["S"]
         header, line = map(found.get, _parts_of(key, row))
-        if header is None or ("committed" in header and line is None):
-            unknown[key] = row
+        if header and "committed" not in header:
+            yield key, Counted(row, Lock(operation, is_closed="closed" in header))
+        elif header and line:
+            decisions.meet(operation, key)
+            after = Part.from_raw(line).leaves(row) or {}
+            yield key, Counted({**after, LOCK: row[LOCK]}, Lock(operation, is_committed=True))
         else:
-            yield key, _as_header_says(key, row, header, line)
-    if unknown:
-        yield from _counted_again(unknown)
-
-
-def _as_header_says(key: Key, row: RawRow, header: RawRow, line: RawRow | None) -> Counted:
-    operation = row[LOCK]["S"]
-    if "committed" not in header or line is None:
-        return Counted(row, Lock(operation, is_closed="closed" in header))
-    decisions.meet(operation, key)
-    after = Part.from_raw(line).leaves(row) or {}
-    return Counted({**after, LOCK: row[LOCK]}, Lock(operation, is_committed=True))
+            unknown[key] = row
+    yield from _counted_again(unknown)
 
 
 def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
