@@ -21,7 +21,7 @@ def require_free(rows: Iterable[Versioned]) -> None:
         raise Locked(locks)
 
 
-def take(header: Part, rows: Sequence[Versioned]) -> None:
+def take(header: Part, rows: Iterable[Versioned]) -> None:
     """Lock rows that are as they were read, in pieces, as long as the operation is pending."""
     for chunk in in_chunks(list(rows), MAX_ROWS - 1):
         with Transaction() as tx:
@@ -41,9 +41,4 @@ def release(lines: Sequence[Part]) -> None:
 def release_row(key: Key, operation: str) -> None:
     """Let go of a row, if the operation still holds it."""
     with suppress(Stale), Transaction() as tx:
-        release_in(tx, key, operation)
-
-
-def release_in(tx: Transaction, key: Key, operation: str) -> None:
-    """Let go of a row, which the operation holds."""
-    tx.release(key, operation)
+        tx.release(key, operation)

@@ -103,7 +103,6 @@ class Change(Transaction):
         assert after is not before, "the target is changed in a copy"  # noqa: S101
         self._target = after
         self._header = None if within is None else within.header
-        self._begins = within is None
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
         self._rested_before: set[Key] = set()
@@ -120,8 +119,7 @@ class Change(Transaction):
 
     def rest_on(self, *rows: Versioned) -> None:
         """Hold that rows are as they were read, however many there are."""
-        others = (row for row in rows if row.key != self._target.key)
-        self._rested |= {row.key: row for row in others}
+        self._rested |= {row.key: row for row in rows if row.key != self._target.key}
 
     def then_put(self, row: Table) -> None:
         """Write a row that is new as long as the target, and what is rested on, is unchanged.
@@ -191,29 +189,28 @@ class Change(Transaction):
     def _commit_in_steps(self) -> None:
         if len(self) >= MAX_ROWS or not _is_one_transaction(self.items()):
             raise Invalid(TOO_MUCH)
-        header, lines = self._stage(self._target.key)
+        header, lines = self._stage()
         if len(self._lines.keys() | self._rested.keys()) < MAX_ROWS:
             for row in self._rested.values():
                 self.lock(row, header.operation)
         else:
             self._take_locks(header)
-        self.is_held_by(header.operation, self._rested_before)
         self._commit_with(header)
         _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
 
     def _take_locks(self, header: Part) -> None:
-        locks.take(header, list(self._rested.values()))
+        locks.take(header, self._rested.values())
         self._rested_before |= self._rested.keys()
 
-    def _stage(self, *others: Key) -> tuple[Part, list[Part]]:
-        """Store a line for each row, and for others; return header and lines as they are stored."""
+    def _stage(self) -> tuple[Part, list[Part]]:
+        """Store a line for each row; return header and lines as they are stored."""
         room.require_for_locks(self._rested.values())
         if self._header is None:
             self._header = Part.header(new_id(), self._target.key)
             writing.put_all([self._header])  # a line never exists before its header
         self._following.look_at_rows()
         writes = {write.key: write for write in self._following.writes()}
-        for key in (*self._rested, *others):
+        for key in (*self._rested, self._target.key):
             writes.setdefault(key, Write(key, UPDATE))
         lines = [Part.line(self._header.operation, write) for write in writes.values()]
         writing.put_all(lines)
@@ -225,13 +222,14 @@ class Change(Transaction):
         self._target.lock = header.operation
         said = [Part.committed.set(True), Part.lines.set(len(self._staged))]
         self.update(header, *said, provided=Part.present())
+        self.is_held_by(header.operation, self._rested_before)
         super().commit()
         self._target.lock = None
         header.committed, header.lines = True, len(self._staged)
 
     def give_up(self, error: BaseException) -> None:
         """Undo what is staged already; what has begun before the change is others' to undo."""
-        if self._begins and self._header is not None:
+        if self._header is not None and not self._header.closed:
             _give_up(self._header, error)
 
 
@@ -283,7 +281,7 @@ def _undo(header: Part) -> None:
     with Transaction() as tx:
         tx.delete(header, provided=Part.is_pending())
         if header.closed:
-            locks.release_in(tx, header.subject, header.operation)
+            tx.release(header.subject, header.operation)
     _discard(str(header.operation))
 
 
