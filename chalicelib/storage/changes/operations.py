@@ -30,10 +30,10 @@ So that step 4 cannot fail, each line is known to fit its row before anything is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from functools import partial
+from itertools import accumulate, takewhile
 from typing import Any, Generic, TypeVar
 
 import orjson
@@ -60,8 +60,6 @@ MAX_BYTES = 4_000_000
 TOO_MUCH = "This is too much for one request; please send it in several."
 
 Row = TypeVar("Row", bound=Versioned)
-Next = Callable[[str, int], Sequence[Part]]
-"""The lines after a part, so many at most."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +193,13 @@ class Change(Transaction):
                 self.lock(row, header.operation)
         else:
             self._take_locks(header)
-        self._commit_with(header)
+        self._target.lock = header.operation  # until all lines are carried out
+        said = [Part.committed.set(True), Part.lines.set(len(self._staged))]
+        self.update(header, *said, provided=Part.present())
+        self.is_held_by(header.operation, self._rested_before)
+        super().commit()
+        self._target.lock = None
+        header.committed, header.lines = True, len(self._staged)
         _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
 
     def _take_locks(self, header: Part) -> None:
@@ -216,16 +220,6 @@ class Change(Transaction):
         writing.put_all(lines)
         self._staged |= {hash(key) for key in writes}
         return self._header, sorted(lines, key=lambda line: str(line.part))
-
-    def _commit_with(self, header: Part) -> None:
-        """Commit the operation; the target bears its lock until all lines are carried out."""
-        self._target.lock = header.operation
-        said = [Part.committed.set(True), Part.lines.set(len(self._staged))]
-        self.update(header, *said, provided=Part.present())
-        self.is_held_by(header.operation, self._rested_before)
-        super().commit()
-        self._target.lock = None
-        header.committed, header.lines = True, len(self._staged)
 
     def give_up(self, error: BaseException) -> None:
         """Undo what is staged already; what has begun before the change is others' to undo."""
@@ -265,10 +259,11 @@ def _sweep(operation: str) -> str:
     return _end(header)
 
 
-def _end(header: Part) -> str:
+def _end(header: Part, lines: Sequence[Part] | None = None) -> str:
+    """End an operation; who has all its lines in hand spares reading them."""
     if header.committed:
-        _carry_out(header, partial(parts.some_lines, header.operation))
-        for page in parts.all_lines(header.operation):
+        _carry_out(header, lines)
+        for page in parts.all_lines(header.operation) if lines is None else [lines]:
             parts.remove(page)
         return "finished"
     with suppress(Stale):  # committed or ended just now
@@ -302,77 +297,62 @@ def _discard(operation: str) -> None:
 def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:
     """Write the rest, or leave it to whoever comes by: the change itself stands already."""
     try:
-        if lines is None:  # there are more than are held
-            _end(header)
-        else:
-            _carry_out(header, partial(_after, lines))
-            parts.remove(lines)
+        _end(header, lines)
     except (Unavailable, Conflict) as error:
         subject = header.subject.hash_key
         audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)
 
 
-def _after(lines: Sequence[Part], part: str, most: int) -> Sequence[Part]:
-    return [line for line in lines if str(line.part) > part][:most]
-
-
-def _carry_out(header: Part, following: Next) -> None:
+def _carry_out(header: Part, lines: Sequence[Part] | None) -> None:
     """Carry out the lines that are left, in order; remove the header with the last of them.
 
     Each once: what it wrote may have been changed by others since.
     """
     current: Part | None = header
     while current is not None:
-        lines = following(str(current.done), MAX_ROWS)
-        page = _page(lines)
-        is_last = len(page) == len(lines) < MAX_ROWS
         try:
-            _require_whole(current, page, is_last=is_last)
-            current = _written(current, page, is_last=is_last)
+            current = _with_next_page(current, _left(current, lines))
         except Stale:  # somebody else has gone on
             current = parts.find_header(header.operation)
 
 
-def _require_whole(header: Part, page: Sequence[Part], *, is_last: bool) -> None:
-    """Raise `Incomplete` where lines are missing, but `Stale` where somebody else has gone on."""
-    if page and not (is_last and int(header.written) + len(page) != header.lines):
-        return
-    current = parts.find_header(header.operation)
-    raise Incomplete(header.operation) if current and current.done == header.done else Stale()
+def _left(header: Part, lines: Sequence[Part] | None) -> Sequence[Part]:
+    """The lines that are yet to be carried out; of those that have to be read, the first."""
+    done = str(header.done)
+    if lines is None:
+        return parts.some_lines(header.operation, done, MAX_ROWS)
+    return [line for line in lines if str(line.part) > done]
 
 
-def _written(header: Part, page: Sequence[Part], *, is_last: bool) -> Part | None:
-    """The header once a page of lines is written: it tells of them, or has gone with the last."""
+def _with_next_page(header: Part, left: Sequence[Part]) -> Part | None:
+    """Write what fits a transaction with the header; return that, unless it has gone with the last.
+
+    Raises `Incomplete` where lines are missing, but `Stale` where somebody else has gone on.
+    """
+    items = [line.item() for line in left[: MAX_ROWS - 1]]
+    page = left[: _fitting(items) or 1]
+    is_last, written = len(page) == len(left), int(header.written) + len(page)
+    if is_last and written != header.lines:
+        current = parts.find_header(header.operation)
+        raise Incomplete(header.operation) if current and current.done == header.done else Stale
     as_before = Part.done == header.done
-    done, written = str(page[-1].part), int(header.written) + len(page)
     rewriting.for_lines(page)
     with Transaction() as tx:
         if is_last:
             tx.delete(header, provided=as_before)
         else:
-            said = [Part.done.set(done), Part.written.set(written)]
+            header.done, header.written = page[-1].part, written
+            said = [Part.done.set(header.done), Part.written.set(written)]
             tx.update(header, *said, provided=as_before)
-        tx.repeat(line.item() for line in page)
-    header.done, header.written = done, written
+        tx.repeat(items[: len(page)])
     return None if is_last else header
 
 
-def _page(lines: Sequence[Part]) -> list[Part]:
-    """Those lines that fit a transaction with the header, one at least."""
-    page: list[Part] = []
-    size = 0
-    for line in lines[: MAX_ROWS - 1]:
-        size += _bytes_sent(line.item())
-        if page and size > MAX_BYTES:
-            break
-        page.append(line)
-    return page
+def _fitting(items: Sequence[Json]) -> int:
+    """How many of these lines fit a transaction."""
+    sizes = accumulate(len(orjson.dumps(item)) for item in items[:MAX_ROWS])
+    return sum(1 for _ in takewhile(lambda size: size <= MAX_BYTES, sizes))
 
 
 def _is_one_transaction(items: Sequence[Json]) -> bool:
-    """Whether a transaction takes so many lines of this size."""
-    return len(items) <= MAX_ROWS and sum(map(_bytes_sent, items)) <= MAX_BYTES
-
-
-def _bytes_sent(item: Any) -> int:
-    return len(orjson.dumps(item))
+    return _fitting(items) == len(items)
