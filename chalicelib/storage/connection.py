@@ -171,7 +171,7 @@ class StorageConnection(Connection):
             return _in_turn(calls)
         group = next(self._groups)
         branches = [partial(self._run, (group, n), call) for n, call in enumerate(calls)]
-        if self._parallel_calls == 1 or len(calls) == 1:
+        if self._parallel_calls == 1 or len(calls) <= 1:
             return copy_context().run(_in_turn, branches)
         _ = self.client  # opened before there are threads
         if self._threads is None:

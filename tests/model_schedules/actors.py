@@ -100,9 +100,9 @@ def deletion() -> None:
     """Change b, rest on a, and remove what belongs to b; who is refused stops."""
     with suppress(Refusal), decisions.noting({}):
         a, b, _ = _rows()
-        with operations.begun(b) as begun:
+        with operations.begun(b) as (held, operation):
             q = _set("b")
-            with Change(begun.row, _changed(begun.row, "deletion"), within=begun) as tx:
+            with Change(held, _changed(held, "deletion"), within=operation) as tx:
                 tx.rest_on(a)
                 for number in range(FILLERS + 1):
                     tx.then_delete(Key(GroupItem, FILLER, f"{number:03}"))

@@ -26,7 +26,8 @@ from chalicelib.services.users.people import administrators, avatars, scim_names
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check, Key
 from chalicelib.storage.changes import operations, unversioned
-from chalicelib.storage.changes.operations import Begun, Change
+from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.parts import Part
 from chalicelib.storage.changes.transaction import Besides, nothing_besides
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import Claim
@@ -153,11 +154,11 @@ def apply(
     writes what else goes with it.
     """
     _read(stored).transferred(transfer).require_free()
-    with operations.begun(stored) as begun:
-        deletion = _read(begun.row).transferred(transfer)
+    with operations.begun(stored) as (user, operation):
+        deletion = _read(user).transferred(transfer)
         deletion.require_free()
-        with avatars.removed(begun.row):
-            _write(actor, deletion, begun, besides)
+        with avatars.removed(user):
+            _write(actor, deletion, operation, besides)
     audit.succeeded("deletion", actor, stored.id)
     return deletion.lonely
 
@@ -238,9 +239,9 @@ def _managing(members: Sequence[Membership]) -> Managing:
     return {each.user_id: each.is_admin for each in members}
 
 
-def _write(actor: Actor, deletion: _UserDeletion, begun: Begun[User], besides: Besides) -> None:
+def _write(actor: Actor, deletion: _UserDeletion, operation: Part, besides: Besides) -> None:
     user, expiring = deletion.user, Expiring(deletion.found)
-    with Change(user, _deleted(user), within=begun) as tx:
+    with Change(user, _deleted(user), within=operation) as tx:
         tx.require(Check(user.key, user.as_read(*unversioned.names(User))))
         tx.require(administrators.still_acts(actor, clock.now()))
         if administrators.stays(user):

@@ -33,25 +33,25 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from itertools import accumulate, takewhile
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 import orjson
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit, rounds
-from chalicelib.storage import writing
-from chalicelib.storage.base import Key, Table
-from chalicelib.storage.changes import locks, parts, rewriting, room
+from chalicelib.storage import fetching, writing
+from chalicelib.storage.base import Check, Key, Table, in_chunks
+from chalicelib.storage.changes import parts, rewriting, room
 from chalicelib.storage.changes.parts import Part
-from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Locked, Transaction
 from chalicelib.storage.changes.writes import UPDATE, Write
 from chalicelib.storage.connection import Json
 from chalicelib.storage.stamps import lift_row
-from chalicelib.storage.versioned import Dependent, Versioned
+from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
 MOST_HELD = 600
 """Lines that are kept in memory before they are staged."""
@@ -62,20 +62,12 @@ TOO_MUCH = "This is too much for one request; please send it in several."
 Row = TypeVar("Row", bound=Versioned)
 
 
-@dataclass(frozen=True)
-class Begun(Generic[Row]):
-    """An operation that has begun before all it does is known, and the row it holds."""
-
-    header: Part
-    row: Row
-
-
 @contextmanager
-def begun(row: Row) -> Iterator[Begun[Row]]:
+def begun(row: Row) -> Iterator[tuple[Row, Part]]:
     """Lock a row, provided that it is as it was read, while all that belongs to it is read.
 
-    Nothing is added to that meanwhile. What is decided then is the `Change` of the row; where it
-    is refused, all is as it was.
+    Nothing is added to that meanwhile. What is decided then is the `Change` of the row that is
+    locked, within the operation; where it is refused, all is as it was.
     """
     header = Part.header(new_id(), row.key, closed=True)
     with Transaction() as tx:
@@ -84,7 +76,7 @@ def begun(row: Row) -> Iterator[Begun[Row]]:
     locked = row.copy()
     locked.lock = header.operation
     try:
-        yield Begun(header, locked)
+        yield locked, header
     except Refusal as error:
         _give_up(header, error)
         raise
@@ -94,13 +86,13 @@ class Change(Transaction):
     """A transaction that changes one row, its target, and has no bound for what follows."""
 
     def __init__(
-        self, before: Versioned | None, after: Versioned, *, within: Begun[Any] | None = None
+        self, before: Versioned | None, after: Versioned, *, within: Part | None = None
     ) -> None:
         """Let the target become `after`, from the `before` that was read; it is new without."""
         super().__init__()
         assert after is not before, "the target is changed in a copy"  # noqa: S101
         self._target = after
-        self._header = None if within is None else within.header
+        self._header = within
         self._rested: dict[Key, Versioned] = {}
         self._following = Transaction()
         self._rested_before: set[Key] = set()
@@ -163,12 +155,14 @@ class Change(Transaction):
             whole.require(row.is_unchanged())
         whole.join(self._following)
         if self._header is not None:
-            whole.delete(self._header, provided=Part.is_pending())
+            whole.delete(self._header, provided=Part.present())
         return whole
 
     def _require_sound(self) -> None:
         """Refuse what rests on rows that are held, or does not fit; nothing is written before."""
-        locks.require_free(self._rested.values())
+        held = {str(row.lock): row.key for row in self._rested.values() if row.lock is not None}
+        if held:
+            raise Locked(held)
         writes = self._following.writes()
         assert self._staged.isdisjoint(hash(write.key) for write in writes), "written twice"  # noqa: S101
         self._following.require_given(self.held | self._rested.keys() | self._rested_before)
@@ -203,7 +197,12 @@ class Change(Transaction):
         _carry_out_now(header, lines if len(lines) == len(self._staged) else None)
 
     def _take_locks(self, header: Part) -> None:
-        locks.take(header, self._rested.values())
+        """Lock rows that are as they were read, in pieces, as long as the operation is pending."""
+        for chunk in in_chunks(list(self._rested.values()), MAX_ROWS - 1):
+            with Transaction() as tx:
+                tx.require(Check(header.key, Part.present()))
+                for row in chunk:
+                    tx.lock(row, header.operation)
         self._rested_before |= self._rested.keys()
 
     def _stage(self) -> tuple[Part, list[Part]]:
@@ -236,7 +235,7 @@ def end(held: Mapping[str, Key]) -> None:
     for operation, key in held.items():
         header = parts.find_header(operation)
         if header is None:
-            locks.release_row(key, operation)
+            _release(key, operation)
         else:
             _end(header)
 
@@ -274,7 +273,7 @@ def _end(header: Part, lines: Sequence[Part] | None = None) -> str:
 def _undo(header: Part) -> None:
     """Remove an operation that is not committed; `Stale` when it is, or is gone."""
     with Transaction() as tx:
-        tx.delete(header, provided=Part.is_pending())
+        tx.delete(header, provided=Part.present() & Part.committed.does_not_exist())
         if header.closed:
             tx.release(header.subject, header.operation)
     _discard(str(header.operation))
@@ -290,8 +289,16 @@ def _give_up(header: Part, error: BaseException) -> None:
 def _discard(operation: str) -> None:
     """Let go of the rows that lines say are locked, and then remove the lines."""
     for page in parts.all_lines(operation):
-        locks.release(page)
+        rows = fetching.read(line.subject for line in page if line.is_locking)
+        held = [key for key, row in rows.items() if row.get(LOCK) == {"S": operation}]
+        fetching.together(*(partial(_release, key, operation) for key in held))
         parts.remove(page)
+
+
+def _release(key: Key, operation: str) -> None:
+    """Let go of a row, if the operation still holds it."""
+    with suppress(Stale), Transaction() as tx:
+        tx.release(key, operation)
 
 
 def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:

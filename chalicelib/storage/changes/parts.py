@@ -13,7 +13,6 @@ from typing import Any
 
 from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import LIST, MAP
-from pynamodb.expressions.condition import Condition
 
 from chalicelib.domain import clock
 from chalicelib.storage import fetching, writing
@@ -144,11 +143,6 @@ class Part(Table):
         before = None if row is None else forms.as_of(int(self.row_form), row)
         after = self.write().carried_out(before)
         return None if after is None else forms.as_written(after)
-
-    @classmethod
-    def is_pending(cls) -> Condition:
-        condition: Condition = cls.present() & cls.committed.does_not_exist()
-        return condition
 
 
 def header_key(operation: str) -> Key:

@@ -9,7 +9,7 @@ sees all of a change or nothing, and writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -92,7 +92,7 @@ def set_of(
 
 def _overlaid(
     rows: RowsByKey,
-    known: Met,
+    operations: Collection[str],
     lines_of: Callable[[str], Iterable[Part]],
     again: Callable[[], RowsByKey],
 ) -> RowsByKey:
@@ -101,20 +101,13 @@ def _overlaid(
     Once a row is unlocked, all lines of dependent rows are carried out, and others may have
     changed these since: then they are read again, as where the header has gone.
     """
-    operations = set(known)
-    while operations:
-        lines = [line for operation in operations for line in lines_of(operation)]
-        headers = fetching.read(map(header_key, operations))
-        over = {each for each in operations if parts.has_unlocked(headers.get(header_key(each)))}
-        if not over:
-            return _carried_out(rows, lines)
+    lines = [line for operation in operations for line in lines_of(operation)]
+    headers = fetching.read(map(header_key, operations))
+    over = {each for each in operations if parts.has_unlocked(headers.get(header_key(each)))}
+    if over:
         decisions.forget(each for each in over if header_key(each) not in headers)
-        operations -= over
-        rows = again()
-    return rows
-
-
-def _carried_out(rows: RowsByKey, lines: Iterable[Part]) -> RowsByKey:
+        left = [each for each in operations if each not in over]
+        return _overlaid(again(), left, lines_of, again)
     after: dict[Key, RawRow | None] = dict(rows)
     for line in lines:
         after[line.subject] = line.leaves(after.get(line.subject))
@@ -164,14 +157,12 @@ def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     A row that is still locked by it counts as it stands. Else a request begins again: what it
     has read besides may be from before the operation.
     """
-    again = []
     for key, row in fetching.read(locked).items():
         if row.get(LOCK) == locked[key][LOCK]:
             yield key, Counted(row, Lock(row[LOCK]["S"]))
         else:
             decisions.begin_again()
-            again.append((key, row))
-    yield from _counted(again)
+            yield from _counted([(key, row)])
 
 
 def _parts_of(key: Key, row: RawRow) -> tuple[Key, Key]:

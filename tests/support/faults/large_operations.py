@@ -21,8 +21,8 @@ Row = TypeVar("Row", bound=Versioned)
 def left_begun(row: Row) -> str:
     """Let somebody begin to delete what a row is of, and die; return the operation."""
     begun = operations.begun(row)
-    left = begun.__enter__()
-    return str(left.header.operation)
+    _, header = begun.__enter__()
+    return str(header.operation)
 
 
 def begun_and_ended(row: Versioned) -> None:

@@ -21,7 +21,8 @@ from chalicelib.services.items.metadata import key_set
 from chalicelib.storage import reading
 from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.changes import operations
-from chalicelib.storage.changes.operations import MOST_HELD, Begun, Change
+from chalicelib.storage.changes.operations import MOST_HELD, Change
+from chalicelib.storage.changes.parts import Part
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.claims import USERNAME, Claim
 from chalicelib.tables.items.items import among, keys_of
@@ -92,8 +93,8 @@ def delete(actor: Actor, key_id: MetadataKeyId) -> None:
         raise Invalid(_NOT_EXPIRED)
     if _is_used(key_id):
         raise Invalid(_USED)
-    with operations.begun(key) as begun:
-        _write_deletion(actor, begun, before)
+    with operations.begun(key) as (held, operation):
+        _write_deletion(actor, held, operation, before)
 
 
 def require_active(tx: Transaction, refusal: Invalid) -> None:
@@ -112,11 +113,13 @@ def fetch(key_id: MetadataKeyId) -> MetadataKey:
     return key
 
 
-def _write_deletion(actor: Actor, begun: Begun[MetadataKey], before: Setting | None) -> None:
-    deleted = begun.row.copy()
+def _write_deletion(
+    actor: Actor, key: MetadataKey, operation: Part, before: Setting | None
+) -> None:
+    deleted = key.copy()
     deleted.deleted = clock.now()
     stamp(actor, deleted)
-    with Change(begun.row, deleted, within=begun) as tx:
+    with Change(key, deleted, within=operation) as tx:
         tx.require(User.is_administrator(actor.id, clock.now()))
         key_set.raise_version(tx, before)
         tx.create(log(actor, deleted.id, "deleted"))
