@@ -57,7 +57,7 @@ class Part(Table):
 
     operation = UnicodeAttribute(hash_key=True)
     part = UnicodeAttribute(range_key=True)
-    created = TimestampAttribute()
+    created = TimestampAttribute(default_for_new=clock.now)
     table = UnicodeAttribute()
     """Of the row; of a header its target's. Without the tenant's prefix."""
     committed = BooleanAttribute(null=True)
@@ -83,7 +83,6 @@ class Part(Table):
         return cls(
             operation,
             _HEADER,
-            created=clock.now(),
             table=target.table.bare_name(),
             row=target.raw(),
             closed=closed or None,
@@ -96,7 +95,6 @@ class Part(Table):
         return cls(
             operation,
             _name(write.key),
-            created=clock.now(),
             table=write.key.table.bare_name(),
             verb=write.verb,
             row_form=write.key.table.forms.written,
