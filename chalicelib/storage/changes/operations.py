@@ -30,7 +30,7 @@ So that step 4 cannot fail, each line is known to fit its row before anything is
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
@@ -233,11 +233,7 @@ class Incomplete(Exception):  # noqa: N818 - says what is so
 def end(held: Mapping[str, Key]) -> None:
     """End operations, each with a row it holds: carry out what is committed, undo what is not."""
     for operation, key in held.items():
-        header = parts.find_header(operation)
-        if header is None:
-            _release(key, operation)
-        else:
-            _end(header)
+        _end(operation, partial(_release, key, operation))
 
 
 def sweep(created_before: datetime) -> Counter[str]:
@@ -247,26 +243,20 @@ def sweep(created_before: datetime) -> Counter[str]:
     reads a whole table, and may run twice at once.
     """
     found = [operation for operation, created in parts.staged() if created < created_before]
-    return rounds.of(found, _sweep, name=str)
+    return rounds.of(found, lambda each: _end(each, partial(_discard, each)), name=str)
 
 
-def _sweep(operation: str) -> str:
+def _end(operation: str, where_gone: Callable[[], None]) -> str:
+    """End an operation by what its header says, and by `where_gone` what others have left of it."""
     header = parts.find_header(operation)
     if header is None:
-        _discard(operation)
-        return "undone"
-    return _end(header)
-
-
-def _end(header: Part, lines: Sequence[Part] | None = None) -> str:
-    """End an operation; who has all its lines in hand spares reading them."""
-    if header.committed:
-        _carry_out(header, lines)
-        for page in parts.all_lines(header.operation) if lines is None else [lines]:
-            parts.remove(page)
+        where_gone()
+    elif header.committed:
+        _carry_out(header)
         return "finished"
-    with suppress(Stale):  # committed or ended just now
-        _undo(header)
+    else:
+        with suppress(Stale):  # committed or ended just now
+            _undo(header)
     return "undone"
 
 
@@ -304,16 +294,17 @@ def _release(key: Key, operation: str) -> None:
 def _carry_out_now(header: Part, lines: Sequence[Part] | None) -> None:
     """Write the rest, or leave it to whoever comes by: the change itself stands already."""
     try:
-        _end(header, lines)
+        _carry_out(header, lines)
     except (Unavailable, Conflict) as error:
         subject = header.subject.hash_key
         audit.write("unfinished", object=subject, step="apply", result=type(error).__name__)
 
 
-def _carry_out(header: Part, lines: Sequence[Part] | None) -> None:
-    """Carry out the lines that are left, in order; remove the header with the last of them.
+def _carry_out(header: Part, lines: Sequence[Part] | None = None) -> None:
+    """Carry out the lines that are left, in order; the header goes with the last, then all lines.
 
-    Each once: what it wrote may have been changed by others since.
+    Each once: what it wrote may have been changed by others since. Who has all lines in hand
+    spares reading them.
     """
     current: Part | None = header
     while current is not None:
@@ -321,6 +312,8 @@ def _carry_out(header: Part, lines: Sequence[Part] | None) -> None:
             current = _with_next_page(current, _left(current, lines))
         except Stale:  # somebody else has gone on
             current = parts.find_header(header.operation)
+    for page in parts.all_lines(header.operation) if lines is None else [lines]:
+        parts.remove(page)
 
 
 def _left(header: Part, lines: Sequence[Part] | None) -> Sequence[Part]:
