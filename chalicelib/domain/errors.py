@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Union
+from typing import Self, Union
 
 FieldErrors = Mapping[str, Union[str, list[str], list["FieldErrors"], "FieldErrors"]]
 """`{field: {rule: message}}`, nested as deeply as the body is; list items by index.
@@ -21,6 +21,11 @@ class Refusal(Exception):  # noqa: N818 - an answer, not an accident
         self.errors = errors
         self.is_list = False
         """Whether the positions in `errors` are those of a list from its beginning."""
+
+    def forget(self) -> Self:
+        """Let go of the request that raised it: modules keep refusals, and raise them again."""
+        self.__context__ = self.__cause__ = None
+        return self.with_traceback(None)
 
 
 class Invalid(Refusal):

@@ -306,7 +306,7 @@ def _guarded(call: Call, exchange: _Exchange) -> Answer:
     except Blocked as error:
         return _refused(call, exchange.route.form, _shown(exchange.route, error))
     except Refusal as error:
-        return _told(call, exchange, error)
+        return _told(call, exchange, error.forget())
     except Exception as error:  # noqa: BLE001 - the one place where accidents end
         audit.accident(error, request_id=call.id)
         return exchange.route.form.accident(call)

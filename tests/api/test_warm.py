@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chalicelib.domain.errors import Refusal
 from tests.support.faults.hooks import Around
 from tests.support.proving import fewer, more
-from tests.support.wire.client import Response
-from tests.support.world import make
+from tests.support.wire.client import Client, Response
+from tests.support.world import make, people
 from tests.support.world.make import Somebody
 
 ROUNDS = more(fewer(50, 100), 1000)
@@ -65,3 +67,25 @@ def test_nothing_of_one_caller_is_seen_by_the_next(
         assert not [name for name in known[other] if name in shown]
         assert not any(tmp_path.iterdir())
     assert dict(os.environ) == environment
+
+
+def kept_refusals() -> Iterator[Refusal]:
+    """What modules raise again and again."""
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("chalicelib."):
+            yield from (each for each in vars(module).values() if isinstance(each, Refusal))
+
+
+def test_nothing_of_a_request_is_kept_by_what_it_was_refused_with(
+    api: Client, ada: Somebody
+) -> None:
+    """FT21: a trace has what each function was given, with what was sent"""
+    ada.client.post("/users.json", people.invitation("betty"))
+
+    guest = api.post("/users/recover.json", {"username": "x" * 10_000})
+    taken = ada.client.post("/users.json", people.invitation("betty"))
+
+    assert (guest.status, taken.status) == (403, 400)
+    kept = [*kept_refusals()]
+    assert kept
+    assert not [each for each in kept if each.__traceback__ or each.__context__]

@@ -428,7 +428,7 @@ def _raise_first_failed(lines: list[_Line], reasons: Reasons, met: Met) -> None:
     if others := [line.key for line, reason in failed if line.is_of_another_form(reason)]:
         raise OfAnotherForm(others)
     if failed:
-        raise failed[0][0].otherwise
+        raise failed[0][0].otherwise.forget()
     codes = {reason.code for reason in reasons if reason}
     if _CONDITION_FAILED in codes:
         raise Stale  # a kept line, whose row was brought to another form
