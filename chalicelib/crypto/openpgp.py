@@ -22,6 +22,7 @@ from chalicelib.crypto.decryption import (
 )
 from chalicelib.crypto.pgpy_keys import Algorithm, generate, read_decryptors
 from chalicelib.crypto.public_keys import (
+    MOST_KEY,
     PublicKey,
     fingerprint_of_public_key,
     parse_public_key,
@@ -59,6 +60,8 @@ __all__ = [
 MOST_CHALLENGE = 16 * 1024
 MOST_SEALED = 64 * 1024
 """Characters of a message that rests sealed to the server, whoever has written it."""
+_MOST_PACKETS = 300
+"""Of a private key; Sequoia compares each with each."""
 
 
 class BadMessage(ValueError):  # noqa: N818 - named for what the message is
@@ -207,8 +210,13 @@ def _require_first_version(certificate: pysequoia.Cert) -> None:
 
 def fingerprint_of_private_key(armored: object) -> str | None:
     """Whose private key a text is, without a look at its secret; nothing where it is none."""
+    if not isinstance(armored, str) or len(armored) > MOST_KEY:
+        return None
     try:
-        secret = pysequoia.Tsk.from_bytes(read_block(str(armored), PRIVATE_KEY).data)
+        data = read_block(armored, PRIVATE_KEY).data
+        if len(read_packets(data)) > _MOST_PACKETS:
+            return None
+        secret = pysequoia.Tsk.from_bytes(data)
     except (BadArmor, RuntimeError):
         return None
     return str(secret.extract_certificate().fingerprint.upper())

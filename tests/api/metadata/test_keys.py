@@ -7,7 +7,16 @@ from dataclasses import replace
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY, INVALID_KEY
-from chalicelib.domain.armor import PUBLIC_KEY, read_block, write_block
+from chalicelib.domain.armor import (
+    PRIVATE_KEY,
+    PUBLIC_KEY,
+    Packet,
+    Tag,
+    read_block,
+    read_packets,
+    write_block,
+    write_packets,
+)
 from chalicelib.domain.ids import new_id
 from chalicelib.services.items.metadata.key_edits import NOT_SAVED
 from chalicelib.services.items.metadata.metadata_keys import MISSING
@@ -375,6 +384,22 @@ def test_the_form_of_an_expiry(ada, digest, members, expected):
     before = digest()
 
     assert refused(expire(ada, key, **members)) == expected
+    assert digest() == before
+
+
+@pytest.mark.parametrize(("more", "also"), [(300, set()), (20_000, {"maxLength"})])
+def test_no_private_key_is_read_that_is_larger_than_keys_are(ada, digest, more, also):
+    """C4"""
+    key = shared(ada)
+    packets = [*read_packets(read_block(key.private, PRIVATE_KEY).data)]
+    packets += [Packet(Tag.MARKER, b"PGP")] * more
+    block = write_block(write_packets(packets), PRIVATE_KEY)
+    before = digest()
+
+    assert refused(expire(ada, key, armored_key=block)) == {
+        "armored_key": {"isParsableArmoredPublicKey", "isPublicKeyRevoked"} | also,
+        "fingerprint": {MATCH},
+    }
     assert digest() == before
 
 
