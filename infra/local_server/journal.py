@@ -102,6 +102,8 @@ class Journal:
             if "locked" in str(error):
                 raise JournalInUse(str(self._path)) from None
             raise OSError(f"{self._path}: {error}") from None
+        except orjson.JSONDecodeError as error:
+            raise OSError(f"{self._path}: a row cannot be read: {error}") from None
 
     @contextmanager
     def _whole(self) -> Iterator[None]:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -147,6 +148,17 @@ def test_a_journal_that_is_damaged_is_refused(stored, journal):
         file.write(b"x" * (journal.stat().st_size - 4096))
 
     with pytest.raises(OSError, match=rf"{journal}: .*malformed"):
+        Engine(journal)
+
+
+def test_a_journal_with_a_damaged_row_is_refused(stored, journal):
+    engine, client = stored
+    client.put_item(TableName=TABLE, Item=key("ada", "mail"))
+    engine.close()
+    with closing(sqlite3.connect(journal)) as file, file:
+        file.execute("update rows set item = substr(item, 2)")
+
+    with pytest.raises(OSError, match=rf"{journal}: a row cannot be read"):
         Engine(journal)
 
 
