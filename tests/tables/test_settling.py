@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import timedelta
 from functools import partial
 
 import pytest
 
 from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
-from chalicelib.storage import reading
+from chalicelib.storage import reading, writing
 from chalicelib.storage.changes import decisions, operations
 from chalicelib.storage.changes.operations import Change
+from chalicelib.storage.changes.transaction import MAX_ROWS
 from chalicelib.storage.connection import connection
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.items.holdings import Holding
-from tests.support.faults.hooks import Around, Killed, Killing, Recorder
+from tests.support.faults.hooks import Around, Killed, Killing, Once, Recorder
 
 MANY = 250
 SOME = range(60, 140)
 """Of those that are written by a first page, and by the next."""
+GROUPS = range(120)
+"""More than are locked in the commit."""
+LOCKING = 1 + -(-len(GROUPS) // writing.BATCH)
+"""The call that locks the first of them: before it come the header and the batches of lines."""
 
 
 def _given(group):
@@ -88,3 +95,26 @@ def test_rows_are_seen_whole_while_another_read_beside_finds_the_operation_ended
 
     assert late.is_done
     assert len(found) == expected
+
+
+def _left_pending(groups):
+    """Rest on groups in a change of the first, and die once some are locked."""
+    rows = reading.read(groups)
+    target, *rested = [rows.find(*key) for key in groups]
+    with suppress(Killed), Killing(at=LOCKING, after=True), Change(target, target.copy()) as tx:
+        tx.rest_on(*rested)
+
+
+def test_rows_that_another_operation_holds_at_a_second_look_are_read_in_as_many_calls(store):
+    groups = [_group().key for _ in GROUPS]
+    _left_pending(groups)
+
+    def held_anew():
+        operations.sweep(clock.now() + timedelta(hours=1))
+        _left_pending(groups)
+
+    with Recorder() as seen, Once(1, held_anew):
+        rows = reading.read(groups)
+
+    assert len([key for key in groups if rows.lock(key)]) == MAX_ROWS - 1
+    assert seen.steps < 10

@@ -157,12 +157,14 @@ def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
     A row that is still locked by it counts as it stands. Else a request begins again: what it
     has read besides may be from before the operation.
     """
+    others = []
     for key, row in fetching.read(locked).items():
         if row.get(LOCK) == locked[key][LOCK]:
             yield key, Counted(row, Lock(row[LOCK]["S"]))
         else:
             decisions.begin_again()
-            yield from _counted([(key, row)])
+            others.append((key, row))
+    yield from _counted(others)
 
 
 def _parts_of(key: Key, row: RawRow) -> tuple[Key, Key]:
