@@ -228,6 +228,18 @@ def test_a_row_is_written_once_in_a_change(store, count):
 # Refusals
 
 
+def test_a_row_may_be_rested_on_once_more_when_it_is_staged(store):
+    group, other = _target(), _target("other")
+    with Change(group, group.copy()) as tx:
+        tx.then_update(other, Group.name.set("after"), Group.version.add(1))
+        for n in range(operations.MOST_HELD):
+            tx.then_put(Holding(f"user-{n:04}", group.id, secret_data="pgp"))
+        tx.rest_on(other)
+
+    after = _load(other)
+    assert (after.name, after.version, after.lock) == ("after", other.version + 1, None)
+
+
 @pytest.mark.parametrize("count", [SMALL - 1, LARGE])
 def test_a_refused_change_writes_nothing(store, count):
     group, before = _start(store)

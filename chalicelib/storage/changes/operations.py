@@ -108,8 +108,13 @@ class Change(Transaction):
             self.is_held_by(self._header.operation, [after.key])
 
     def rest_on(self, *rows: Versioned) -> None:
-        """Hold that rows are as they were read, however many there are."""
-        self._rested |= {row.key: row for row in rows if row.key != self._target.key}
+        """Hold that rows are as they were read, however many there are.
+
+        Those that are locked already have their lines, which say what becomes of them.
+        """
+        held = self._rested_before
+        others = (row for row in rows if row.key != self._target.key and row.key not in held)
+        self._rested |= {row.key: row for row in others}
 
     def then_put(self, row: Table) -> None:
         """Write a row that is new as long as the target, and what is rested on, is unchanged.
