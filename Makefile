@@ -72,7 +72,7 @@ prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE
 	$(ALONE) PROVE=all ENGINE=$(ENGINE) $(BIN)/python -m pytest $(PROVED) $(ARGS)
 
 test-dynamodb: ## run a sample on AWS's own engine; ARGS= for pytest
-	$(MAKE) test ENGINE=dynamodb-local ARGS="@tests/dynamodb_local/sample.txt $(ARGS)"
+	$(MAKE) --no-print-directory test ENGINE=dynamodb-local ARGS="@tests/dynamodb_local/sample.txt $(ARGS)"
 
 model: $(DEVELOPING) $(if $(shell command -v java),$(MODEL)) ## check the model of changes of many rows, and each of its conditions
 	@$(BIN)/python -m infra.model
