@@ -255,6 +255,15 @@ def _index_parameters(table: type[Table], attribute: str, value: str, index: str
     }
 
 
+def fulfils(row: RawRow, where: Condition | None) -> bool:
+    """Whether an index would find a row by this equality."""
+    if where is None:
+        return True
+    path, value = where.values
+    assert where.operator == "=", "only equalities are asked of an index"  # noqa: S101
+    return bool(row.get(path.path[0]) == value.value)
+
+
 def by_key(table: type[Table], rows: Iterable[RawRow]) -> Iterator[tuple[Key, RawRow]]:
     return ((key_of(table, row), row) for row in rows)
 

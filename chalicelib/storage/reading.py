@@ -7,7 +7,7 @@ neither before nor after. Reading writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from chalicelib.domain.actor import Lock
@@ -88,7 +88,7 @@ class Rows:
 def read(keys: Iterable[Key]) -> Rows:
     """Read the rows of these keys, each at most once; those that do not exist are left out."""
     wanted, known = dict.fromkeys(keys), decisions.met()
-    found = dict(fetching.in_batches(wanted, settling.counted_by_key))
+    found = dict(fetching.in_batches(wanted, _counted))
     return Rows(settling.with_lines(wanted, found, known))
 
 
@@ -151,3 +151,7 @@ def gather(
 
     wanted = [Key(table, hash_key) for hash_key in dict.fromkeys(hash_keys)]
     return fetching.in_batches([*wanted, *others], make_each)
+
+
+def _counted(table: type[Table], rows: list[RawRow]) -> Iterator[tuple[Key, Counted]]:
+    return settling.counted(fetching.by_key(table, rows))

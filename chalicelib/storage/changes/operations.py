@@ -18,13 +18,10 @@ steps that each may be the last of a process that dies:
    they came; so each line is written once, and who comes late writes nothing. Locked rows are
    unlocked by their lines, which come last. The last page removes the header.
 
-Whoever reads counts a locked row as its line leaves it, once the header says so (`settling.py`).
-Whoever writes is refused by a locked row, ends the operation that holds it, and decides again
-(`end`): a committed one is carried out, any other is undone. So does the sweeper with what
-nobody met. A line without a header is waste.
-
-So that step 4 cannot fail, each line is known to fit its row before anything is written
-(`room.py`).
+What reads make of a locked row is in `settling.py`. Whoever writes is refused by one, ends the
+operation that holds it, and decides again (`end`): a committed one is carried out, any other is
+undone. So does the sweeper with what nobody met. A line without a header is waste. So that step
+4 cannot fail, each line is known to fit its row before anything is written (`room.py`).
 """
 
 from __future__ import annotations
@@ -34,10 +31,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from functools import partial
-from itertools import accumulate, takewhile
 from typing import TypeVar
 
-import orjson
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
@@ -47,16 +42,13 @@ from chalicelib.storage import fetching, writing
 from chalicelib.storage.base import Check, Key, Table, in_chunks
 from chalicelib.storage.changes import parts, rewriting, room
 from chalicelib.storage.changes.parts import Part
-from chalicelib.storage.changes.transaction import MAX_ROWS, Locked, Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Locked, Transaction, fitting
 from chalicelib.storage.changes.writes import UPDATE, Write
-from chalicelib.storage.connection import Json
 from chalicelib.storage.stamps import lift_row
 from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
 MOST_HELD = 600
 """Lines that are kept in memory before they are staged."""
-MAX_BYTES = 4_000_000
-"""Of a transaction, counted as JSON, which is longer than what DynamoDB counts."""
 TOO_MUCH = "This is too much for one request; please send it in several."
 
 Row = TypeVar("Row", bound=Versioned)
@@ -144,7 +136,7 @@ class Change(Transaction):
         try:
             self._require_sound()
             whole = self._whole()
-            if not self._staged and _is_one_transaction(whole.items()):
+            if not self._staged and whole.fits():
                 whole.commit()
             else:
                 self._commit_in_steps()
@@ -184,7 +176,7 @@ class Change(Transaction):
             self._following, self._rested = Transaction(), {}
 
     def _commit_in_steps(self) -> None:
-        if len(self) >= MAX_ROWS or not _is_one_transaction(self.items()):
+        if len(self) >= MAX_ROWS or not self.fits():  # with the header it is one row more
             raise Invalid(TOO_MUCH)
         header, lines = self._stage()
         if len(self._lines.keys() | self._rested.keys()) < MAX_ROWS:
@@ -335,7 +327,7 @@ def _with_next_page(header: Part, left: Sequence[Part]) -> Part | None:
     Raises `Incomplete` where lines are missing, but `Stale` where somebody else has gone on.
     """
     items = [line.item() for line in left[: MAX_ROWS - 1]]
-    page = left[: _fitting(items) or 1]
+    page = left[: fitting(items) or 1]
     is_last, written = len(page) == len(left), int(header.written) + len(page)
     if is_last and written != header.lines:
         current = parts.find_header(header.operation)
@@ -351,13 +343,3 @@ def _with_next_page(header: Part, left: Sequence[Part]) -> Part | None:
             tx.update(header, *said, provided=as_before)
         tx.repeat(items[: len(page)])
     return None if is_last else header
-
-
-def _fitting(items: Sequence[Json]) -> int:
-    """How many of these lines fit a transaction."""
-    sizes = accumulate(len(orjson.dumps(item)) for item in items[:MAX_ROWS])
-    return sum(1 for _ in takewhile(lambda size: size <= MAX_BYTES, sizes))
-
-
-def _is_one_transaction(items: Sequence[Json]) -> bool:
-    return _fitting(items) == len(items)

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from hashlib import sha256
-from typing import Any
 
-from pynamodb.attributes import Attribute, BooleanAttribute, NumberAttribute, UnicodeAttribute
-from pynamodb.constants import LIST, MAP
+from pynamodb.attributes import BooleanAttribute, NumberAttribute, UnicodeAttribute
 
 from chalicelib.domain import clock
 from chalicelib.storage import fetching, writing
@@ -26,7 +24,7 @@ from chalicelib.storage.base import (
     table_name,
     table_named,
 )
-from chalicelib.storage.changes.writes import PUT, UPDATE, Path, Write
+from chalicelib.storage.changes.writes import PUT, UPDATE, Paths, Raw, Values, Write
 from chalicelib.storage.connection import Json
 from chalicelib.storage.forms import FORM, said
 from chalicelib.storage.versioned import LOCK, Versioned
@@ -37,16 +35,6 @@ _MOST_OF_A_NAME = 512
 """Bytes of a row's own key; DynamoDB takes 1,024 with all that stands before it."""
 PAGE = 250
 """Lines that are read to be removed in one piece: they hold whole rows."""
-
-
-class RawMap(Attribute[Any]):
-    """A map as DynamoDB sends it: whatever attributes another release gave a row."""
-
-    attr_type = MAP
-
-
-class RawList(Attribute[Any]):
-    attr_type = LIST
 
 
 class Part(Table):
@@ -70,13 +58,13 @@ class Part(Table):
     written = NumberAttribute(null=True)
     """Of a header: how many lines are carried out."""
     verb = UnicodeAttribute(null=True)
-    row = RawMap(null=True)
+    row = Raw(null=True)
     """The row to put, or the key of the one to change or remove; of a header the target's."""
     row_form = NumberAttribute(default=1)
     """The form of the row that is put or changed."""
-    set = RawList(null=True)
-    removed = RawList(null=True)
-    added = RawList(null=True)
+    set = Values(null=True)
+    removed = Paths(null=True)
+    added = Values(null=True)
 
     @classmethod
     def header(cls, operation: str, target: Key, *, closed: bool = False) -> Part:
@@ -99,9 +87,9 @@ class Part(Table):
             verb=write.verb,
             row_form=write.key.table.forms.written,
             row=write.row if write.verb == PUT else write.key.raw(),
-            set=[_pair(*each) for each in write.set] or None,
-            removed=[_list(path) for path in write.removed] or None,
-            added=[_pair(*each) for each in write.added] or None,
+            set=write.set or None,
+            removed=write.removed or None,
+            added=write.added or None,
         )
 
     @property
@@ -116,16 +104,11 @@ class Part(Table):
 
     def write(self) -> Write:
         """What the line does; it leaves the row unlocked."""
-        removed = [_path(each) for each in self.removed or ()]
-        unlocked = [(LOCK,)] if self.is_locking and self.verb == UPDATE else []
-        return Write(
-            self.subject,
-            str(self.verb),
-            self.row if self.verb == PUT else None,
-            tuple(_unpaired(each) for each in self.set or ()),
-            (*removed, *unlocked),
-            tuple(_unpaired(each) for each in self.added or ()),
-        )
+        row = self.row if self.verb == PUT else None
+        removed = self.removed or ()
+        if self.is_locking and self.verb == UPDATE:
+            removed = (*removed, (LOCK,))
+        return Write(self.subject, str(self.verb), row, self.set or (), removed, self.added or ())
 
     def item(self) -> Json:
         """The line as a transaction takes it; of several forms, on a row of the line's own."""
@@ -208,19 +191,3 @@ def _name(row: Key) -> str:
         is_long = len(row.range_key.encode()) > _MOST_OF_A_NAME
         names.append(sha256(row.range_key.encode()).hexdigest() if is_long else row.range_key)
     return "/".join(names)
-
-
-def _pair(path: Path, value: RawRow) -> RawRow:
-    return {"M": {"path": _list(path), "value": value}}
-
-
-def _unpaired(pair: RawRow) -> tuple[Path, RawRow]:
-    return _path(pair["M"]["path"]), pair["M"]["value"]
-
-
-def _list(path: Path) -> RawRow:
-    return {"L": [{"S": name} for name in path]}
-
-
-def _path(names: RawRow) -> Path:
-    return tuple(name["S"] for name in names["L"])

@@ -19,7 +19,6 @@ from chalicelib.domain.actor import Lock
 from chalicelib.storage import fetching
 from chalicelib.storage.base import Key, RawRow, Table
 from chalicelib.storage.changes import decisions, parts
-from chalicelib.storage.changes.decisions import Met
 from chalicelib.storage.changes.parts import Part, header_key, line_key
 from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
@@ -38,16 +37,11 @@ def settled(table: type[Table], rows: Sequence[RawRow]) -> Iterable[RawRow]:
     assert not issubclass(table, Dependent), "these are read with `read` and `query`"  # noqa: S101
     if not any(LOCK in row for row in rows):
         return rows
-    return (counted.row for _, counted in counted_by_key(table, rows))
-
-
-def counted_by_key(table: type[Table], rows: Sequence[RawRow]) -> Iterator[tuple[Key, Counted]]:
-    """The rows of one table as they count, each with its key."""
-    return _counted(fetching.by_key(table, rows))
+    return (each.row for _, each in counted(fetching.by_key(table, rows)))
 
 
 def with_lines(
-    keys: Iterable[Key], found: Mapping[Key, Counted], known: Met
+    keys: Iterable[Key], found: Mapping[Key, Counted], known: decisions.Met
 ) -> Mapping[Key, Counted]:
     """The rows of these keys that exist, dependent ones as they count.
 
@@ -62,9 +56,9 @@ def with_lines(
         lines = fetching.read(line_key(operation, key) for key in dependent)
         return map(Part.from_raw, lines.values())
 
-    counted = _overlaid(rows, known, lines_of, partial(fetching.read, dependent))
+    after = _overlaid(rows, known, lines_of, partial(fetching.read, dependent))
     others = {key: each for key, each in found.items() if key not in rows}
-    return others | {key: Counted(row) for key, row in counted.items()}
+    return others | {key: Counted(row) for key, row in after.items()}
 
 
 def set_of(
@@ -84,8 +78,8 @@ def set_of(
     known = decisions.met()
     if known and issubclass(table, Dependent):
         lines_of = partial(parts.lines_of_set, table=table, hash_key=hash_key)
-        counted = _overlaid(whole(), known, lines_of, whole)
-        return [row for _, row in sorted(counted.items()) if _fulfils(row, range_condition)]
+        after = _overlaid(whole(), known, lines_of, whole)
+        return [row for _, row in sorted(after.items()) if fetching.fulfils(row, range_condition)]
     rows = query(index=index, range_condition=range_condition)
     return list(settled(table, rows)) if issubclass(table, Versioned) and index is None else rows
 
@@ -114,15 +108,8 @@ def _overlaid(
     return {key: row for key, row in after.items() if row is not None}
 
 
-def _fulfils(row: RawRow, where: Condition | None) -> bool:
-    if where is None:
-        return True
-    path, value = where.values
-    assert where.operator == "=", "only equalities are asked of an index"  # noqa: S101
-    return bool(row.get(path.path[0]) == value.value)
-
-
-def _counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
+def counted(rows: Iterable[tuple[Key, RawRow]]) -> Iterator[tuple[Key, Counted]]:
+    """Rows as they count, each with its key; none of them is dependent."""
     locked = {}
     for key, row in rows:
         if LOCK in row:
@@ -164,7 +151,7 @@ def _counted_again(locked: RowsByKey) -> Iterator[tuple[Key, Counted]]:
         else:
             decisions.begin_again()
             others.append((key, row))
-    yield from _counted(others)
+    yield from counted(others)
 
 
 def _parts_of(key: Key, row: RawRow) -> tuple[Key, Key]:

@@ -21,9 +21,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate, takewhile
 from types import TracebackType
 from typing import Self
 
+import orjson
 from pynamodb.exceptions import CancellationReason, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
@@ -43,6 +45,8 @@ from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
 MAX_ROWS = 100
 """DynamoDB's limit; what may exceed it is a staged operation (`storage/changes/operations.py`)."""
+MAX_BYTES = 4_000_000
+"""DynamoDB's limit; counted as JSON, which is longer than what DynamoDB counts."""
 
 _CONDITION_FAILED = "ConditionalCheckFailed"
 _CONFLICT = "TransactionConflict"
@@ -341,6 +345,11 @@ class Transaction:
         """What the lines do with rows, but for those that only check one."""
         return [line.write() for line in self._lines.values() if line.verb != _CHECK]
 
+    def fits(self) -> bool:
+        """Whether DynamoDB takes all of it in one transaction."""
+        items = self.items()
+        return fitting(items) == len(items)
+
     def __len__(self) -> int:
         return len(self._lines) + len(self._kept)
 
@@ -394,6 +403,12 @@ class Transaction:
     def _add(self, line: _Line) -> None:
         earlier = self._lines.get(line.key)
         self._lines[line.key] = earlier.joined(line) if earlier else line
+
+
+def fitting(items: Sequence[Json]) -> int:
+    """How many of these items, from the first one on, fit a transaction."""
+    sizes = accumulate(len(orjson.dumps(item)) for item in items[:MAX_ROWS])
+    return sum(1 for _ in takewhile(lambda size: size <= MAX_BYTES, sizes))
 
 
 def _send(request: Json) -> Reasons:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from copy import deepcopy
 from typing import Any
 
+from pynamodb.attributes import Attribute
+from pynamodb.constants import LIST, MAP
 from pynamodb.expressions.operand import Path as Operand
 from pynamodb.expressions.update import Action, AddAction, RemoveAction, SetAction
 
@@ -19,6 +21,7 @@ from chalicelib.storage.connection import Json
 
 Path = tuple[str, ...]
 """The name of an attribute, or of an entry of a map inside one."""
+Valued = tuple[Path, RawRow]
 PUT, UPDATE, DELETE = "Put", "Update", "Delete"
 MOST_NAMED = 100
 """Changes that an expression of 4 KB names; where there are more, maps are written whole."""
@@ -32,9 +35,9 @@ class Write:
     verb: str
     row: RawRow | None = None
     """The whole row that is put."""
-    set: tuple[tuple[Path, RawRow], ...] = ()
+    set: tuple[Valued, ...] = ()
     removed: tuple[Path, ...] = ()
-    added: tuple[tuple[Path, RawRow], ...] = ()
+    added: tuple[Valued, ...] = ()
     """Numbers that are added to those that stand there, none counting as 0; texts, to a set."""
 
     @classmethod
@@ -115,6 +118,36 @@ class Write:
         return " ".join(said)
 
 
+class Raw(Attribute[RawRow]):
+    """A row, or its key, as DynamoDB sends it: whatever attributes another release gave it."""
+
+    attr_type = MAP
+
+
+class Paths(Attribute[tuple[Path, ...]]):
+    """What a write removes, as it is kept."""
+
+    attr_type = LIST
+
+    def serialize(self, value: tuple[Path, ...]) -> list[RawRow]:
+        return [_list(path) for path in value]
+
+    def deserialize(self, value: list[RawRow]) -> tuple[Path, ...]:
+        return tuple(_path(names) for names in value)
+
+
+class Values(Attribute[tuple[Valued, ...]]):
+    """What a write sets or adds, as it is kept."""
+
+    attr_type = LIST
+
+    def serialize(self, value: tuple[Valued, ...]) -> list[RawRow]:
+        return [{"M": {"path": _list(path), "value": each}} for path, each in value]
+
+    def deserialize(self, value: list[RawRow]) -> tuple[Valued, ...]:
+        return tuple((_path(each["M"]["path"]), each["M"]["value"]) for each in value)
+
+
 class _Placeholders:
     def __init__(self) -> None:
         self._names: dict[str, str] = {}
@@ -136,6 +169,14 @@ class _Placeholders:
         return {"UpdateExpression": expression, "ExpressionAttributeNames": names, **values}
 
 
+def _list(path: Path) -> RawRow:
+    return {"L": [{"S": name} for name in path]}
+
+
+def _path(names: RawRow) -> Path:
+    return tuple(name["S"] for name in names["L"])
+
+
 def _inside(row: RawRow, names: Iterable[str]) -> RawRow:
     for name in names:
         row = row[name]["M"]
@@ -150,9 +191,9 @@ def _sum(stored: RawRow | None, more: RawRow) -> RawRow:
 
 def _differences(
     before: RawRow, after: RawRow, *outer: str
-) -> tuple[tuple[tuple[Path, RawRow], ...], tuple[Path, ...]]:
+) -> tuple[tuple[Valued, ...], tuple[Path, ...]]:
     """What has to be set, and what removed, to make one map of the other."""
-    changed: list[tuple[Path, RawRow]] = []
+    changed: list[Valued] = []
     removed: list[Path] = [(*outer, name) for name in sorted(before.keys() - after.keys())]
     for name, value in after.items():
         earlier = before.get(name)
