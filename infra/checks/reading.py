@@ -59,7 +59,8 @@ def texts(value: Any) -> Iterator[str]:
         if isinstance(each, str):
             yield each
         elif isinstance(each, dict):
-            left.extend(part for pair in each.items() for part in pair)
+            left.extend(each)
+            left.extend(each.values())
         elif isinstance(each, list):
             left.extend(each)
 
