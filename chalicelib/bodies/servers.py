@@ -6,7 +6,7 @@ from typing import Any
 
 from chalicelib.bodies.rules import Rule
 from chalicelib.domain.certificates import are_certificates
-from chalicelib.domain.places import is_host
+from chalicelib.domain.hosts import is_host
 
 MASK = "__PASSBOLT_OBFUSCATE_FIELDS_COMPONENT_PLACEHOLDER__"
 """What clients are shown for a password, and send when it is to stay."""

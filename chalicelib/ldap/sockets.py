@@ -11,8 +11,8 @@ from chalicelib import connections
 from chalicelib.connections import ANSWER_SECONDS, Unreachable
 from chalicelib.domain import deadline
 from chalicelib.domain.directory.directory import Unreadable
+from chalicelib.domain.hosts import is_own_machine
 from chalicelib.domain.light import dataclass
-from chalicelib.domain.places import is_own_machine
 from chalicelib.settings import settings
 
 MOST_ENTRIES = 100_000

@@ -17,9 +17,9 @@ from chalicelib import connections
 from chalicelib.connections import ANSWER_SECONDS, Unreachable
 from chalicelib.domain import clock, deadline
 from chalicelib.domain.addresses import sendable
+from chalicelib.domain.hosts import is_public
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.operator.mail_relays import Exchange, MailRelay
-from chalicelib.domain.places import is_public
 from chalicelib.post.sending import NotSent
 from chalicelib.settings import settings
 
