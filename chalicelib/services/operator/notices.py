@@ -102,13 +102,18 @@ def digest(letters: Sequence[Letter]) -> Letter:
 
 
 def _told(mail: Mail) -> Collection[str]:
-    """Who is told by a notice, each once."""
+    """Who is told by a notice, each once.
+
+    Of the members of a group those who belonged to it then: what was shared with it may not be by
+    now, and whoever has joined since never had access to it.
+    """
     if mail.recipient == ADMINISTRATORS:
         named = {str(user.id) for user in people.everybody() if user.is_admin}
     else:
         reads = [partial(Membership.in_group, group_id) for group_id in mail.groups or ()]
-        members = reading.together(*reads) if reads else []
-        named = {*(mail.users or ()), *(str(one.user_id) for each in members for one in each)}
+        members = [one for each in (reading.together(*reads) if reads else []) for one in each]
+        belonged = {str(one.user_id) for one in members if one.created <= mail.created}
+        named = {*(mail.users or ()), *belonged}
     return named - {*(mail.but or ())}
 
 

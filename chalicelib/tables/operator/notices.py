@@ -76,7 +76,7 @@ def holders(
     """Whoever has this permission for an item, by their own or by a group's.
 
     Who is in the groups is asked when the mails are sent: that needs no reading here, and tells
-    nobody who has left.
+    nobody who has left, or has joined since.
     """
     allowed = [each for each in item.permissions.values() if each.type >= at_least]
     return Audience(

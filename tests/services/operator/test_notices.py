@@ -16,6 +16,7 @@ from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, kill_points
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.world import groups, make, people
+from tests.support.world.items import resources, shares
 from tests.support.world.operator.posted import posted, told
 
 READ, OWNER = PermissionType.READ, PermissionType.OWNER
@@ -123,6 +124,22 @@ def test_a_notice_reaches_who_has_access_by_themselves_or_by_a_group(store, ada,
         ("ada", "expired-by-user"),
         ("betty", "comment-added"),
         ("carol", "comment-added"),
+    ]
+
+
+def test_who_joins_a_group_after_a_change_is_not_told_of_it(store, ada, betty, carol, time):
+    """What was shared with the group until then may be nothing they ever had access to."""
+    team = make.group(ada, betty)
+    item = make.resource(ada, {team: READ}, name="merger")
+    assert ada.client.put(resources.path(item), {"name": "merger 2"}).status == 200
+    time.pass_by(minutes=1)
+    assert shares.share(ada, item, [shares.remove(item, team)]).status == 200
+    assert groups.update(ada, team, groups.add(carol)).status == 200
+
+    assert told(store) == [
+        ("ada", "resource-updated"),
+        ("betty", "resource-updated"),
+        ("carol", "group-added"),
     ]
 
 
