@@ -95,6 +95,10 @@ class Kind:
     """Mails of one family, about one actor, are gathered in one where they wait together."""
     reach: Reach = Reach.ACTIVE
 
+    def path_to(self, subject: str) -> str:
+        """Where the link leads: to the subject, or to the list where it is about several."""
+        return self.path.format(id=subject) if subject else self.path.removesuffix("/view/{id}")
+
 
 _NAME = frozenset({"name"})
 _ASKED = frozenset({"name", "username", "reason", "asked_by"})

@@ -176,7 +176,7 @@ def rows(
     kind = KINDS[event]
     assert params.keys() <= kind.params, f"{event} says nothing of {params.keys() - kind.params}"  # noqa: S101
     said = {name: value for name, value in params.items() if value is not None}
-    said["link"] = settings.base_url + kind.path.format(id=subject)
+    said["link"] = settings.base_url + kind.path_to(subject)
     for named in to.rows():
         row = Mail.to(to.recipient, event.value, **said)
         row.actor = actor

@@ -21,7 +21,7 @@ from tests.support.world.items.expiry import marked, turned_off, turned_on
 from tests.support.world.items.resources import path, secret_of, secrets, stored
 from tests.support.world.items.shares import remove, share
 from tests.support.world.make import Somebody, Team
-from tests.support.world.operator.posted import told
+from tests.support.world.operator.posted import posted, told
 
 READ, UPDATE, OWNER = PermissionType
 THEN = "2026-11-21T11:59:58+00:00"
@@ -134,6 +134,7 @@ def test_what_a_member_loses_expires_when_they_leave_a_group(ada, betty, carol, 
 
 @pytest.mark.usefixtures("on")
 def test_several_that_expire_by_one_change_are_one_mail(ada, betty, carol, store):
+    """Its link leads to all passwords."""
     team = make.group(ada, betty)
     one, two = make.resource(ada, {team: READ}), make.resource(carol, {team: READ, ada: OWNER})
     read(betty, one, two)
@@ -141,7 +142,9 @@ def test_several_that_expire_by_one_change_are_one_mail(ada, betty, carol, store
     groups.update(ada, team, groups.remove(team, betty))
 
     assert expired(one, two) == [THEN, THEN]
-    assert told_automatically(store) == ["ada", "carol"]
+    mails = [each for each in posted(store) if each.template == AUTOMATICALLY]
+    assert [each.who for each in mails] == ["ada", "carol"]
+    assert all("/app/passwords\n" in each.text for each in mails)
 
 
 @pytest.mark.usefixtures("on")
