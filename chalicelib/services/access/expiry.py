@@ -90,14 +90,18 @@ class Expiring:
         self._expired = [*self._expired, item][:2]
         return [Resource.expired.set(self.moment)]
 
-    def tell(self, tx: Transaction, actor_id: str | None) -> None:
+    def tell(self, tx: Transaction, actor_id: str | None, *, but: Iterable[str] = ()) -> None:
         """Tell the owners of what expires, each by one mail; it names a single resource alone."""
         if not self._expired:
             return
         [item, *more] = self._expired
         notices.tell(
             *(tx, Event.EXPIRED_AUTOMATICALLY),
-            to=Audience(users=frozenset(self._users), groups=frozenset(self._groups)),
+            to=Audience(
+                users=frozenset(self._users),
+                groups=frozenset(self._groups),
+                but=frozenset(but),
+            ),
             actor=actor_id,
             subject="" if more else item.id,
             name=None if more else notices.clear_name(item),

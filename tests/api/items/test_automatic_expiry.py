@@ -206,6 +206,16 @@ def test_a_suspension_that_is_yet_to_come_lets_expire_at_once(ada, betty):
 
 
 @pytest.mark.usefixtures("on")
+def test_who_is_to_be_suspended_is_not_told_by_what_expires(ada, betty, carol, store):
+    """They sign in until then, and own it: the mail would tell them what was decided on them."""
+    item = make.resource(betty, {make.group(betty, carol): OWNER})
+    read(betty, item)
+    suspend(ada, betty, "2027-01-01T00:00:00Z")
+    assert expired(item) == [THEN]
+    assert told_automatically(store) == ["carol"]
+
+
+@pytest.mark.usefixtures("on")
 def test_who_is_suspended_later_reads_until_then_and_nothing_expires(ada, betty, time):
     """As long as they have access, nobody loses anything."""
     suspend(ada, betty, "2099-01-01T00:00:00Z")

@@ -26,6 +26,7 @@ class Suspension:
 
     def __init__(self, user_id: UserId, settings: Rows | None) -> None:
         """Take rows among which the settings are, if they were read already."""
+        self._user_id = user_id
         self._expiring = Expiring(settings or reading.read([expiry.KEY]))
         self._resources = self._seen_by(user_id) if self._expiring.is_on else iter(())
         self._first = next(self._resources, None)
@@ -39,13 +40,16 @@ class Suspension:
         return Change(self._first, expired)
 
     def write(self, tx: Transaction, actor_id: UserId) -> None:
-        """Let the other resources expire, page by page, and tell the owners of all."""
+        """Let the other resources expire, page by page, and tell the owners of all.
+
+        Not the user themselves: until the suspension begins they read their mails.
+        """
         if not isinstance(tx, Change):
             return
         for row in self._resources:
             actions = self._expiring.expire(row, row.permissions.values())
             tx.then_update(row, *actions, Resource.version.add(1))
-        self._expiring.tell(tx, actor_id)
+        self._expiring.tell(tx, actor_id, but=[self._user_id])
 
     @staticmethod
     def _seen_by(user_id: UserId) -> Iterator[Resource]:
