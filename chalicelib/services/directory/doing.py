@@ -7,6 +7,7 @@ has done each step whole or not at all, and the next one goes on from there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from chalicelib.domain import clock
@@ -151,13 +152,14 @@ def _write_members(actor: Actor, known: Known, act: Members, besides: Besides) -
 def _update(actor: Actor, group_id: str, change: GroupChange, besides: Besides) -> Group:
     """Change a group in the name of somebody who manages it, or does not, right now.
 
-    Each change is told in the log under a name of its own: a run changes a group several times.
+    Each change is told in the log under an identifier of its own: a run changes a group several
+    times.
     """
     rows = reading.read([Group.by_id(group_id), User.by_id(actor.id)])
     group, own = rows.find(Group, group_id), rows.find(User, actor.id)
     if group is None or group.deleted or own is None:
         raise Stale
-    caller = Caller(new_id(), actor.caller.source)
+    caller = replace(actor.caller, request_id=new_id())
     found = group_updates.apply(acting(own, caller), group, change, besides)
     return Group.of_row(found.groups[0].row)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chalicelib.domain.ids import new_id
+from chalicelib.domain.ids import named_id, new_id
 from chalicelib.services.directory import synchronisation
 from tests.support.company import settings as directory
 from tests.support.company import shared
@@ -14,6 +14,7 @@ from tests.support.world import make, people
 
 RUN = "/directorysync/synchronize.json"
 DRY_RUN = "/directorysync/synchronize/dry-run.json"
+LOG = "/actionlog/logs.json"
 ADMINISTRATORS_ONLY = "Directory functions are for administrators."
 
 
@@ -71,6 +72,19 @@ def test_a_dry_run_and_a_run_have_the_same_reports(ada):
     assert ada.client.get(f"/users/{found}.json").status == 404
     group = run.body["groups"][0]["data"]
     assert [each["user_id"] for each in group["groups_users"]] == [ada.id]
+
+
+def test_each_change_by_a_run_is_logged_as_what_was_asked_for(ada):
+    directory.saved(ada, shared.staffed())
+    [user] = ada.client.post(RUN, {}).body["users"]
+    people.change(user["data"]["id"], active=True)
+    joined = ada.client.post(RUN, {})
+
+    assert ("GroupsUsers", "create", "success") in counted(joined.body["groups"])
+    lines = [each for each in ada.client.get(LOG).body if "settings" not in each["context"]]
+    assert len(lines) == 3  # somebody was added, a group made, and its members changed
+    asked = {(each["user_id"], each["context"], each["action_id"]) for each in lines}
+    assert asked == {(ada.id, f"POST {RUN}", named_id("DirectorySync.synchronize"))}
 
 
 def test_a_run_that_nobody_asked_for_acts_in_the_name_of_the_default_administrator(ada):
