@@ -21,7 +21,7 @@ from chalicelib.domain.operator.notices import DIGEST, Event, kind_of
 from chalicelib.domain.users import locales
 
 FOLDER = Path(__file__).parent / "letters"
-DIRECT = frozenset({"invitation", "reminder", "recovery", "registration"})
+DIRECT = frozenset({"invitation", "admission", "reminder", "recovery", "registration"})
 """Mails with a link that is good for one person; they are no notices."""
 TEMPLATES = sorted(DIRECT | {DIGEST} | {event.value for event in Event})
 _SUBJECT, _BODY = "{}_subject", "{}"

@@ -22,7 +22,7 @@ from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
 from chalicelib.domain.operator.operators import Operator
 from chalicelib.domain.users import roles
-from chalicelib.services.users.people import users
+from chalicelib.services.users.people import invitations, users
 from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.changes.transaction import Transaction
@@ -88,7 +88,8 @@ def grant(request_id: str, by: Operator) -> Request:
     context = f"{request.asked_by}, {by.arn}"
     with Transaction() as tx:
         tx.delete(_KEY, provided=as_read(row))
-        users.add(tx, person, None, Caller(action=_GRANTED, context=context))
+        caller = Caller(action=_GRANTED, context=context)
+        users.add(tx, person, None, caller, template=invitations.ADMISSION)
         _tell(tx, Event.ADMINISTRATOR_ADMITTED, request, granted_by=by.name)
     audit.write("break-glass", step="grant", object=request.id, actor=by.arn, result="success")
     return request

@@ -9,6 +9,7 @@ from chalicelib.bodies.users.users import INVALID, AdministratorBody
 from chalicelib.domain.operator.operators import PURPOSE, purpose
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import break_glass, tenants
+from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, Setting
 from chalicelib.workers import founder
 from infra.operate import breaking_glass
 from infra.operate.account import Account
@@ -108,13 +109,24 @@ def test_one_asks_and_another_grants(store, founded, proof):
     assert [(mail.who, mail.template) for mail in before] == [("ada", "administrator-asked-for")]
     assert {(mail.who, mail.template) for mail in after} == {
         ("ada", "administrator-admitted"),
-        ("edith", "invitation"),
+        ("edith", "admission"),
     }
     for mail in (before[0], *(each for each in after if each.who == "ada")):
         for word in ("max", "Edith Lovelace", "edith at example[.]com", "only key was lost"):
             assert word in mail.text
     assert "granted it: nora" in next(each.text for each in after if each.who == "ada")
     assert told(do="look") == {"look": None}
+
+
+def test_the_link_is_sent_also_where_the_organisation_sends_no_invitations(store, founded, proof):
+    """Nobody may be left who could turn the switch on again."""
+    Setting(EMAIL_NOTIFICATIONS, value={"send_user_create": False}).save()
+    granted(proof, asked(proof)["ask"]["id"])
+
+    [mail] = [each for each in posted(store) if each.who == "edith"]
+    assert mail.subject == "Welcome to Keyhaven, Edith!"
+    assert "made you an administrator" in mail.text
+    assert set_up(next(line for line in mail.text.split() if "/setup/start/" in line), "edith")
 
 
 def link_of_edith(store) -> str:

@@ -14,6 +14,8 @@ from chalicelib.tables.users.users import User
 LINK_SECONDS = 10 * 24 * 3600
 WELCOME = "invitation"
 """The mail by which an administrator invites."""
+ADMISSION = "admission"
+"""The mail to an administrator whom the operator admits; no switch turns it off."""
 REMINDER = "reminder"
 """The mail to an invited person who asked for another link themselves."""
 REGISTRATION = "registration"

@@ -78,13 +78,18 @@ def apply(
 
 
 def add(
-    tx: Transaction, user: User, inviter: str | None, caller: Caller, taken: Refusal = TAKEN
+    tx: Transaction,
+    user: User,
+    inviter: str | None,
+    caller: Caller,
+    taken: Refusal = TAKEN,
+    template: str = invitations.WELCOME,
 ) -> invitations.Link:
     """Write a new user, the claim of their address and the link to their setup.
 
     Who is suspended from the beginning gets none: it is for whoever lets them in.
     """
-    link = invitations.setup_link(user, invitations.WELCOME)
+    link = invitations.setup_link(user, template)
     tx.create(Claim.username(user.username, user.id), otherwise=taken)
     tx.create(user)
     if not user.disabled:
