@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import smtplib
 import socket
 from base64 import b64encode
@@ -33,16 +34,31 @@ _LONGEST_LINE = 500
 _HIDDEN = "***"
 _SIGNED_IN = frozenset({235, 503})
 """Yes, or that it was done before."""
-_READY, _CONTINUE, _DONE, _LASTS = 220, 334, 250, 500
+_READY, _CONTINUE, _DONE, _NO_MAILBOX, _LASTS = 220, 334, 250, 450, 500
+_ENHANCED = re.compile(rb"4\.\d{1,3}\.\d{1,3}\b")
+"""The code of RFC 3463 that follows the first, where a server says it."""
+_OF_RECIPIENT = re.compile(rb"4\.(1\.[1-6]|2\.\d{1,3})\b")
+"""Those that speak of the recipient's domain or mailbox; others are of the server or the sender."""
 
 
 class NotTaken(NotSent):
     """The relay has not taken a mail; `message` says why to administrators, and holds no secret."""
 
     def __init__(
-        self, reason: str, message: str, *, may_pass_later: bool = True, may_have_left: bool = False
+        self,
+        reason: str,
+        message: str,
+        *,
+        may_pass_later: bool = True,
+        may_have_left: bool = False,
+        is_of_recipient: bool = False,
     ) -> None:
-        super().__init__(reason, may_pass_later=may_pass_later, may_have_left=may_have_left)
+        super().__init__(
+            reason,
+            may_pass_later=may_pass_later,
+            may_have_left=may_have_left,
+            is_of_recipient=is_of_recipient,
+        )
         self.message = message
 
 
@@ -225,9 +241,7 @@ def _not_taken(relay: MailRelay, error: Exception, *, may_have_left: bool) -> No
     if isinstance(error, Unreachable):
         return NotTaken("Unreachable", error.message, may_have_left=may_have_left)
     if isinstance(error, smtplib.SMTPRecipientsRefused):
-        code = next(iter(error.recipients.values()))[0]
-        message = f"{host} does not take mails to this address ({code})."
-        return NotTaken(f"Recipient{code}", message, may_pass_later=code < _LASTS)
+        return _recipient_refused(host, error)
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return _not_supported(host, error)
     if isinstance(error, smtplib.SMTPServerDisconnected | TimeoutError):
@@ -237,6 +251,19 @@ def _not_taken(relay: MailRelay, error: Exception, *, may_have_left: bool) -> No
         return _refused(host, error)
     message = connections.refused(host, error).message
     return NotTaken("Tls", message, may_have_left=may_have_left)
+
+
+def _recipient_refused(host: str, error: smtplib.SMTPRecipientsRefused) -> NotTaken:
+    [(code, said)] = error.recipients.values()
+    message = f"{host} does not take mails to this address ({code})."
+    is_enhanced = _ENHANCED.match(said)
+    is_of_recipient = bool(_OF_RECIPIENT.match(said)) if is_enhanced else code == _NO_MAILBOX
+    return NotTaken(
+        f"Recipient{code}",
+        message,
+        may_pass_later=code < _LASTS,
+        is_of_recipient=is_of_recipient,
+    )
 
 
 def _not_supported(host: str, error: smtplib.SMTPNotSupportedError) -> NotTaken:

@@ -117,6 +117,27 @@ def test_what_a_relay_says_of_one_mail_alone_is_not_tried_again(
 
 
 @pytest.mark.parametrize(
+    ("says", "is_so"),
+    [
+        ("450 later", True),
+        ("450 4.1.2 no such domain", True),
+        ("452 4.2.2 the mailbox is full", True),
+        ("550 unknown", False),
+        ("450 4.1.8 no such domain of the sender", False),
+        ("450 4.7.25 whose address is that", False),
+        ("451 4.3.0 nothing can be looked up", False),
+        ("451 later", False),
+        ("421 closing", False),
+    ],
+)
+def test_of_one_recipient_alone_is_what_is_said_of_their_mailbox_or_domain(
+    server: MailServer, says: str, *, is_so: bool
+) -> None:
+    server.says = {"RCPT": says}
+    assert refused(server).is_of_recipient is is_so
+
+
+@pytest.mark.parametrize(
     ("settings", "reason"),
     [
         ({"password": "another"}, "SignIn535"),

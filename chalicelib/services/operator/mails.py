@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from datetime import timedelta
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Stale
@@ -25,6 +26,8 @@ Send = Callable[[Letter], None]
 MOST_TRIES = 3
 """Of a mail nobody knows to have left or not."""
 MOST_IN_DIGEST = 50
+LONGEST_FOR_ONE = timedelta(minutes=6)
+"""How long others wait for one recipient whom a server puts off, which most do for five minutes."""
 _COUNTED = {
     "sent": {Metric.MAILS_SENT: 1, Metric.MAILS_REFUSED: 0},
     "refused": {Metric.MAILS_SENT: 0, Metric.MAILS_REFUSED: 1},
@@ -116,13 +119,20 @@ def _handed_over(mails: Sequence[Mail], letter: Letter, send: Send) -> bool:
     except NotSent as failure:
         if not failure.may_have_left:
             _take_marks_back(mails)
+        waits = _waits(mails, failure)
         for mail in mails:
-            _tell(mail, "delayed" if failure.may_pass_later else "refused", failure.reason)
-        return not failure.may_pass_later
+            _tell(mail, "delayed" if waits else "refused", failure.reason)
+        return not waits
     writing.delete_all(mail.key for mail in mails)
     for mail in mails:
         _tell(mail, "sent")
     return True
+
+
+def _waits(mails: Sequence[Mail], failure: NotSent) -> bool:
+    """Whether these are tried again, and those behind them wait for that."""
+    is_late = clock.now() - mails[0].created > LONGEST_FOR_ONE
+    return failure.may_pass_later and not (failure.is_of_recipient and is_late)
 
 
 def _take_marks_back(mails: Sequence[Mail]) -> None:

@@ -534,6 +534,27 @@ def test_what_such_a_server_delays_is_tried_again(letters, store, relay, lines, 
     assert relay.recipients == ["dave@example.com"]
 
 
+def test_one_recipient_whom_such_a_server_puts_off_holds_others_back_for_minutes_alone(
+    letters, store, relay, lines, time
+):
+    """As one whose address has a mistyped domain, or whose mailbox is full."""
+    mail = written()
+    relay.says = {"RCPT": "450 4.1.2 no such domain"}
+
+    for _ in range(5):
+        assert send(letters, mail) == [mail.id]
+    time.pass_by(minutes=6)
+    assert send(letters, mail) == [mail.id]
+    time.pass_by(seconds=1)
+    assert send(letters, mail) == []
+
+    assert '"result": "refused", "step": "Recipient450"' in lines()[-1]
+    assert left(store) == {mail.id}
+    relay.says = {}
+    assert called({}, letters) == {"waiting": 0}
+    assert relay.recipients == ["dave@example.com"]
+
+
 def test_what_such_a_server_may_have_taken_is_tried_three_times(letters, store, relay, lines):
     mail = written()
     relay.says["DATA"] = "nothing"
