@@ -149,6 +149,21 @@ def test_who_removes_themselves_is_told_and_a_new_name_is_told_to_nobody(store, 
     assert mails[0].subject.startswith("You removed you")
 
 
+def test_who_leaves_a_group_is_told_the_name_it_had_and_who_stays_the_new_one(
+    store, ada, betty, carol
+):
+    """By a request that does both: the new name is of a group that they never belonged to."""
+    team = make.group(betty, carol, name="Sales")
+    groups.update(ada, team, groups.remove(team, carol), name="Takeover")
+
+    mails = posted(store)
+    assert [(each.who, each.subject) for each in mails] == [
+        ("betty", "Ada Lovelace changed the members of the group Takeover"),
+        ("carol", "Ada Lovelace removed you from the group Sales"),
+    ]
+    assert "Takeover" not in mails[1].text
+
+
 def test_the_end_of_a_group_is_told_to_its_members_but_for_the_actor(store, ada, betty, carol):
     team = make.group(betty, carol, ada)
     ada.client.delete(groups.path(team))

@@ -23,12 +23,16 @@ def tell_of_creation(tx: Change, actor: Actor, group: Group, roster: Roster) -> 
 def tell_of_update(
     tx: Change,
     actor: Actor,
+    was: Group,
     group: Group,
     before: Roster,
     after: Roster,
     users: Mapping[UserId, User],
 ) -> None:
-    """Tell those who joined, left or have another role, and the managers who did none of it."""
+    """Tell those who joined, left or have another role, and the managers who did none of it.
+
+    Who left knows the group by the name that it had until then, and is not told another.
+    """
     added, removed = after.keys() - before.keys(), before.keys() - after.keys()
     changed = {
         each
@@ -37,7 +41,7 @@ def tell_of_update(
     }
     promoted = {each for each in changed if after[each].is_admin}
     _tell(tx, actor, group, Event.GROUP_ADDED, added)
-    _tell(tx, actor, group, Event.GROUP_LEFT, removed)
+    _tell(tx, actor, was, Event.GROUP_LEFT, removed)
     _tell(tx, actor, group, Event.GROUP_ROLE_CHANGED, promoted, manages="yes")
     _tell(tx, actor, group, Event.GROUP_ROLE_CHANGED, changed - promoted)
     moved = added | removed | changed

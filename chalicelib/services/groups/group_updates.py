@@ -237,7 +237,8 @@ def _write(actor: Actor, decided: _Decided, changed: Group, besides: Besides) ->
         tx.require(administrators.still_acts(actor, clock.now()))
         _claim(tx, stored.group, changed)
         tx.create(groups.log(actor, changed, "updated", stored.members, members))
-        group_notices.tell_of_update(tx, actor, changed, stored.members, members, stored.users)
+        rosters = (stored.members, members)
+        group_notices.tell_of_update(tx, actor, stored.group, changed, *rosters, stored.users)
         for user_id, belonging in members.items():
             _write_member(tx, stored, user_id, belonging)
             _give(tx, actor, stored, user_id, decided.given.get(user_id, {}), arrival)
