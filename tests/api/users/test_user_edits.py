@@ -506,11 +506,23 @@ def test_changes_of_role_and_suspension_leave_an_event(ada, betty: Somebody, cap
     ada.client.put(path(betty), {**PROMOTION, **SUSPENSION, **NAME})
 
     events = [r.getMessage() for r in caplog.records if '"object"' in r.getMessage()]
-    assert {event.split('"event": "')[1].split('"')[0] for event in events} == {
-        *("role-change", "suspension")
-    }
+    assert names_of(events) == {"role-change", "suspension"}
     assert all(betty.id in event and ada.id in event for event in events)
     assert "Augusta" not in caplog.text
+
+
+def test_the_event_of_who_is_let_in_again_is_no_suspension(ada, betty: Somebody, caplog):
+    """HD10"""
+    ada.client.put(path(betty), SUSPENSION)
+    caplog.clear()
+    ada.client.put(path(betty), {"disabled": None})
+
+    events = [r.getMessage() for r in caplog.records if '"object"' in r.getMessage()]
+    assert names_of(events) == {"suspension-lifted"}
+
+
+def names_of(events):
+    return {event.split('"event": "')[1].split('"')[0] for event in events}
 
 
 def test_a_form_with_parts_is_for_post_alone(betty):

@@ -41,6 +41,7 @@ _DECISIVE = ("role_id", "active", "disabled")
 """What says whether another administrator is needed."""
 _EVENTS = {"role_id": "role-change", "disabled": "suspension"}
 """What of an edit is written to the log of the service, by the field that tells it."""
+_LIFTED = "suspension-lifted"
 _FIELDS = {
     **dict.fromkeys(("avatar_id", "avatar_created"), "avatar"),
     **dict.fromkeys(("scim_name", "external_id", "scim_created"), "scim"),
@@ -234,4 +235,5 @@ def _last_administrator(changes: Collection[str]) -> Invalid:
 
 def _audit(actor: Actor, user: User, changes: Collection[str]) -> None:
     for name in _EVENTS.keys() & changes:
-        audit.succeeded(_EVENTS[name], actor, user.id)
+        is_lifted = name == "disabled" and user.disabled is None
+        audit.succeeded(_LIFTED if is_lifted else _EVENTS[name], actor, user.id)
