@@ -34,24 +34,17 @@ def tell_of_update(
     Who left knows the group by the name that it had until then, and is not told another.
     """
     added, removed = after.keys() - before.keys(), before.keys() - after.keys()
-    changed = {
-        each
-        for each in after.keys() & before.keys()
-        if after[each].is_admin != before[each].is_admin
-    }
+    kept = after.keys() & before.keys()
+    changed = {each for each in kept if after[each].is_admin != before[each].is_admin}
     promoted = {each for each in changed if after[each].is_admin}
     _tell(tx, actor, group, Event.GROUP_ADDED, added)
     _tell(tx, actor, was, Event.GROUP_LEFT, removed)
     _tell(tx, actor, group, Event.GROUP_ROLE_CHANGED, promoted, manages="yes")
     _tell(tx, actor, group, Event.GROUP_ROLE_CHANGED, changed - promoted)
-    moved = added | removed | changed
-    if moved:
+    if moved := added | removed | changed:
         managers = {each for each, belonging in after.items() if belonging.is_admin}
-        said = {
-            "added": names_of(users, added),
-            "changed": names_of(users, changed),
-            "removed": names_of(users, removed),
-        }
+        who = {"added": added, "changed": changed, "removed": removed}
+        said = {how: names_of(users, each) for how, each in who.items()}
         others = managers - moved - {actor.id}
         _tell(tx, actor, group, Event.GROUP_MEMBERS_CHANGED, others, **said)
 
