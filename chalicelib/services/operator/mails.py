@@ -118,8 +118,8 @@ def _handed_over(mails: Sequence[Mail], letter: Letter, send: Send) -> bool:
         send(letter)
     except NotSent as failure:
         if not failure.may_have_left:
-            _take_marks_back(mails)
-        waits = _waits(mails, failure)
+            _take_marks_back(mails, failure)
+        waits = failure.may_pass_later and not _has_held_up(mails[0], failure)
         for mail in mails:
             _tell(mail, "delayed" if waits else "refused", failure.reason)
         return not waits
@@ -129,16 +129,19 @@ def _handed_over(mails: Sequence[Mail], letter: Letter, send: Send) -> bool:
     return True
 
 
-def _waits(mails: Sequence[Mail], failure: NotSent) -> bool:
-    """Whether these are tried again, and those behind them wait for that."""
-    is_late = clock.now() - mails[0].created > LONGEST_FOR_ONE
-    return failure.may_pass_later and not (failure.is_of_recipient and is_late)
+def _has_held_up(mail: Mail, failure: NotSent) -> bool:
+    """Whether others have waited long enough for a mail whose recipient alone is the reason."""
+    if not failure.is_of_recipient or mail.put_off is None:
+        return False
+    return clock.now() - mail.put_off > LONGEST_FOR_ONE
 
 
-def _take_marks_back(mails: Sequence[Mail]) -> None:
+def _take_marks_back(mails: Sequence[Mail], failure: NotSent) -> None:
     with Transaction() as tx:
         for mail in mails:
-            tx.update(mail, Mail.tries.add(-1), provided=Mail.present())
+            is_first = failure.is_of_recipient and mail.put_off is None
+            since = [Mail.put_off.set(clock.now())] if is_first else []
+            tx.update(mail, Mail.tries.add(-1), *since, provided=Mail.present())
 
 
 def _remove(mail: Mail, result: str) -> None:

@@ -66,6 +66,8 @@ class Mail(Dependent):
     expires = NumberAttribute()
     tries = NumberAttribute(default=0)
     """How often it was handed over without a word of what became of it."""
+    put_off = TimestampAttribute(null=True)
+    """When a server first said that it takes nothing for this recipient now."""
 
     @property
     def is_notice(self) -> bool:
