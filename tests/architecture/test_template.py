@@ -12,7 +12,7 @@ import pytest
 
 from chalicelib.endpoint_groups import GROUPS, WORKERS
 from infra.bundle.bundle import Bundle
-from infra.checks import CHECKS, findings, findings_of_a_cell, quotas
+from infra.checks import CHECKS, OF_A_CELL, findings, findings_of_a_cell, quotas
 from infra.checks.reading import as_list, named, of_kind
 from infra.checks.rights import allowed_by, functions
 from infra.template.alarms import OF_RECIPIENTS
@@ -57,6 +57,16 @@ def broken(fault):
     return template
 
 
+def broken_cell(fault):
+    template = deepcopy(PLATFORM)
+    FAULTS_OF_A_CELL[fault].make(template)
+    return template
+
+
+def is_told(fault, template):
+    return any(fault.found in said for said in fault.by(template))
+
+
 @pytest.mark.parametrize("tier", TIERS)
 def test_nothing_is_wrong_with_a_template(tier):
     assert findings(tenant(TIERS[tier], BUNDLE)) == []
@@ -64,8 +74,8 @@ def test_nothing_is_wrong_with_a_template(tier):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_is_found(fault):
-    template, found = broken(fault), FAULTS[fault].found
-    assert any(found in said for check in CHECKS for said in check(template)), findings(template)
+    template = broken(fault)
+    assert is_told(FAULTS[fault], template), findings(template)
 
 
 def test_nothing_is_wrong_with_the_template_of_a_cell():
@@ -74,18 +84,19 @@ def test_nothing_is_wrong_with_the_template_of_a_cell():
 
 @pytest.mark.parametrize("fault", FAULTS_OF_A_CELL)
 def test_a_fault_of_a_cell_is_found(fault):
-    template = deepcopy(PLATFORM)
-    FAULTS_OF_A_CELL[fault].make(template)
-    said = findings_of_a_cell(template)
-    assert [each for each in said if FAULTS_OF_A_CELL[fault].found in each], said
+    template = broken_cell(fault)
+    assert is_told(FAULTS_OF_A_CELL[fault], template), findings_of_a_cell(template)
+
+
+def test_what_a_check_tells_is_among_all_that_is_wrong():
+    assert any(FAULTS["scan"].found in said for said in findings(broken("scan")))
+    said = findings_of_a_cell(broken_cell("code without TLS"))
+    assert any(FAULTS_OF_A_CELL["code without TLS"].found in each for each in said)
 
 
 def test_every_check_finds_something():
-    blind = set(CHECKS)
-    for fault in FAULTS:
-        template = broken(fault)
-        blind -= {check for check in blind if list(check(template))}
-    assert blind == set()
+    assert {fault.by for fault in FAULTS.values()} == set(CHECKS)
+    assert {fault.by for fault in FAULTS_OF_A_CELL.values()} <= set(OF_A_CELL)
 
 
 def test_each_group_and_worker_is_a_function_of_its_own():
