@@ -35,7 +35,9 @@ _MEMBERS = (
 )
 """Members of bodies, and parts of paths, that hold a secret."""
 _ENDS = ('token"', 'password"', 'passphrase"', 'Key"', 'Uri"', 'result"', 'totp"')
-_MEMBER = re.compile(rf'"(?:{"|".join(_MEMBERS)})"\s*:\s*("(?:[^"\\]|\\.)*")')
+_QUOTED = r'"[^"\\]*(?:\\.[^"\\]*)*"'
+"""A text of JSON. What is plain is one step, however long."""
+_MEMBER = re.compile(rf'"(?:{"|".join(_MEMBERS)})"\s*:\s*({_QUOTED})')
 _GIVEN_CODE = re.compile(r'"totp"\s*:\s*"(\d{6})"')
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NONCE = re.compile(rf"(?:gpgauthv[\d.]+\|36\|)?({_UUID.pattern})(?:\|gpgauthv[\d.]+)?")
@@ -51,13 +53,13 @@ _BY_LOOK = {
 _RUN = re.compile(r"[A-Za-z0-9+/]{56,}")
 """A line of an armored message has 64 characters, or a few less or more."""
 _OF_APP = re.compile(r"[?&]secret=([A-Za-z2-7]+)")
-_OWN_ADDRESS = re.compile(r'"url": ?"(?:[^"\\]|\\.)*"')
+_OWN_ADDRESS = re.compile(rf'"url": ?{_QUOTED}')
 """Answers repeat the address that was asked for, to who asked."""
 _FORM = re.compile(r'<input type="hidden"[^>]*>')
 """Pages that refuse show their form again, with the CSRF token of who asks."""
 _CERTIFICATES = re.compile("-----BEGIN CERTIFICATE-----[^-<]*-----END CERTIFICATE-----")
 """With it comes whom a server is to be verified by, which is public."""
-_METADATA = re.compile(r'"metadata": ?"(?:[^"\\]|\\.)*"')
+_METADATA = re.compile(rf'"metadata": ?{_QUOTED}')
 """Who may not be deleted yet is refused with what stands in the way, and its encrypted metadata."""
 _SHORTEST = 8
 _LONG_TEXT = 12
