@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from copy import copy
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -24,8 +24,20 @@ from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.dynamodb.models.dynamo_type import LimitedSizeDict
 from moto.dynamodb.models.table import Table
 from moto.dynamodb.models.utilities import dynamo_to_dict
-from moto.dynamodb.parsing.ast_nodes import DepthFirstTraverser, Node
+from moto.dynamodb.parsing.ast_nodes import (
+    DepthFirstTraverser,
+    Expression,
+    Node,
+    UpdateExpressionFunction,
+    UpdateExpressionPath,
+)
 from moto.dynamodb.parsing.expressions import UpdateExpressionParser
+from moto.dynamodb.parsing.validators import (
+    ActionCountValidator,
+    OverlappingPathsValidator,
+    UpdateExpressionValidator,
+    UpdateHashRangeKeyValidator,
+)
 from moto.dynamodb.responses import ActionResult, DynamoHandler, DynamoResult
 
 from chalicelib.storage.connection import quick_session
@@ -84,7 +96,7 @@ class MotoStorage:
         """Let moto drop the rows of before: it keeps whatever it has made, gigabytes in the end."""
         reset_model_data()
 
-    @property
+    @cached_property
     def _tables(self) -> dict[str, Table]:
         tables: dict[str, Table] = dynamodb_backends[_ACCOUNT][_REGION].tables
         return tables
@@ -100,6 +112,7 @@ def mocked() -> Iterator[MotoStorage]:
     _convert_answers_late()
     _read_conditions_once()
     _read_updates_once()
+    _check_updates_once()
     _know_the_kinds_of_nodes()
     moto_values.spare_copies()
     with mock_aws():
@@ -293,13 +306,35 @@ def _copy_of_node(node: Node, memo: dict[int, Any]) -> Node:
     made.type, made.parent, children = node.type, None, node.children
     if children is not None:
         children = [
-            _copy_of_node(each, memo) if isinstance(each, Node) else each for each in children
+            _copy_of_node(each, memo) if _is_kind(type(each), Node) else each for each in children
         ]
     made.children = children
     for each in children or ():
-        if isinstance(each, Node):
+        if _is_kind(type(each), Node):
             each.parent = made
     return made
+
+
+def _check_updates_once() -> None:
+    """Not for each row, where the expression alone decides whether it is right."""
+    whole = ActionCountValidator, OverlappingPathsValidator, UpdateHashRangeKeyValidator
+    begin = UpdateExpressionValidator.__init__
+    passed = set()
+
+    def begin_with_rest(
+        self: UpdateExpressionValidator, expression: Node, *, table: Table, **given: Any
+    ) -> None:
+        begin(self, expression, table=table, **given)
+        names = (given["expression_attribute_names"] or {}).items()
+        update = expression, tuple(names), tuple(table.table_key_attrs)
+        if update not in passed:
+            for each in self.processors:
+                if isinstance(each, whole):
+                    each.traverse(expression)
+            passed.add(update)
+        self.processors = [each for each in self.processors if not isinstance(each, whole)]
+
+    UpdateExpressionValidator.__init__ = begin_with_rest
 
 
 def _know_the_kinds_of_nodes() -> None:
@@ -308,14 +343,26 @@ def _know_the_kinds_of_nodes() -> None:
     def traverse(self: DepthFirstTraverser, node: Any) -> Any:
         return _traversed(self, node, self.nodes_to_be_processed(), 0)
 
+    def find_clauses(self: Node, kinds: list[type]) -> list[Node]:
+        found = []
+        for child in self.children or ():
+            if type(child) in kinds:
+                found.append(child)
+            elif _is_kind(type(child), (Expression, UpdateExpressionFunction)):
+                found += find_clauses(child, kinds)
+        return found
+
     DepthFirstTraverser.traverse = traverse
+    Node.find_clauses = find_clauses
 
 
 def _traversed(by: DepthFirstTraverser, node: Any, kinds: tuple[type, ...], at: int) -> Any:
-    if not _is_kind(type(node), (Node,)):
+    if not _is_kind(type(node), Node):
         return node
     parent = node.parent
-    for place, child in enumerate(node.children or ()):
+    # No processor looks at the parts of a path.
+    children = () if type(node) is UpdateExpressionPath else node.children or ()
+    for place, child in enumerate(children):
         by.pre_processing_of_child(node, place)
         _traversed(by, child, kinds, place)
     if _is_kind(type(node), kinds):
