@@ -69,6 +69,10 @@ _OF_TESTS = ("hypothesis", "moto", "aiosmtpd", "mail", "faker", "schemathesis", 
 """Who writes to the log in tests, and is no part of the service. moto would write much."""
 
 
+Secrets = tuple[set[str], set[str], set[str]]
+"""Literals, tokens and codes."""
+
+
 class LeakedError(AssertionError):
     """The service has said what it must not."""
 
@@ -133,6 +137,16 @@ class Watch:
             self.keep(value)
             for secret in _OF_APP.findall(value):
                 self.keep(secret)
+
+    def secrets(self) -> Secrets:
+        """All that nobody may say, for `keep_all` of a later test that is given what has them."""
+        return {*self.literals}, {*self.tokens}, {*self.codes}
+
+    def keep_all(self, secrets: Secrets) -> None:
+        literals, tokens, codes = secrets
+        self.literals |= literals
+        self.tokens |= tokens
+        self.codes |= codes
 
     def keep_text(self, text: str) -> None:
         """The same of a text that is encrypted, unless it might be any other word."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import boto3
 import pytest
@@ -36,12 +36,14 @@ from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.rights import rights_of_group
+from tests.support.leaks import Secrets, watch
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import fewer
 from tests.support.races.at_once import most_orders
 from tests.support.storage import Storage
 from tests.support.wire.client import Client
 from tests.support.world import make, people, second_factors
+from tests.support.world.beginning import Beginning
 from tests.support.world.items import metadata
 from tests.support.world.keys import challenge, open_sealed
 from tests.support.world.make import Somebody
@@ -96,8 +98,16 @@ def first(place: Place) -> str:
 
 
 @pytest.fixture
-def sealed(first: str, ada: Somebody, betty: Somebody, time: Time) -> Sealed:
-    return sealed_to(first, ada, betty, time)
+def sealed(first: str, time: Time, beginning: Beginning) -> Sealed:
+    """All that rests sealed, which is sealed once: the key is the same for each test."""
+
+    def made() -> tuple[Sealed, datetime, Secrets]:
+        ada, betty = beginning.joined_by("ada", admin=True), beginning.joined_by("betty")
+        return sealed_to(first, ada, betty, time), time.now, watch.secrets()
+
+    sealed, time.now, secrets = beginning.with_added("all that rests sealed", made)
+    watch.keep_all(secrets)
+    return sealed
 
 
 def fingerprints(keys: ServerKeys) -> list[str]:
