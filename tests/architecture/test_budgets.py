@@ -10,7 +10,7 @@ from infra.describe.docs import DOCS
 from infra.endpoints import every_endpoint
 from tests.support.faults.hooks import Recorder
 from tests.support.proving import tried
-from tests.support.wire.valid_requests import REQUESTS, a_tenant, is_done
+from tests.support.wire.valid_requests import REQUESTS, is_done
 from tests.support.world import make
 
 BUDGETS = {
@@ -22,11 +22,6 @@ BUDGETS = {
     )
 }
 """Round trips in sequence, rows read and rows written, by request."""
-
-
-@pytest.fixture
-def tenant(store, ada, betty):
-    return a_tenant(store, ada, betty)
 
 
 GROWS = ("GET /users.json", "GET /gpgkeys.json", "GET /resources.json", "GET /share/search-")

@@ -22,7 +22,7 @@ from infra.template.tiers import PREMIUM, STANDARD, TRIAL
 from tests.support.faults import metering
 from tests.support.faults.hooks import Recorder
 from tests.support.faults.metering import Meter
-from tests.support.wire.valid_requests import REQUESTS, a_tenant
+from tests.support.wire.valid_requests import REQUESTS
 
 KINDS = (
     "POST /auth/jwt/login.json",
@@ -44,11 +44,6 @@ KINDS = (
 )
 """What a tenant is asked most, and what costs most."""
 RECORDING = "RECORD" in os.environ
-
-
-@pytest.fixture
-def tenant(store, ada, betty):
-    return a_tenant(store, ada, betty)
 
 
 def request_of(name, tenant):
