@@ -45,6 +45,7 @@ from tests.support.wire.valid_requests import (
     requests_at_once,
 )
 from tests.support.world import groups, make
+from tests.support.world.beginning import Beginning
 
 MOST_TRIES = 16
 """Calls a request makes more than undisturbed, to a storage that never recovers; or as many again
@@ -170,13 +171,17 @@ def test_a_request_that_is_decided_again_and_again_ends_in_time(trial: Trial) ->
 
 
 @pytest.fixture
-def large(store: Storage, time: Any) -> Trial:
+def large(store: Storage, time: Any, beginning: Beginning) -> Trial:
     """A hundred leave a group at once, which takes steps."""
-    betty, leaving = make.user("betty"), make.crowd(MANY)
-    team = make.group(betty, *leaving)
-    make.resource(betty, {team: PermissionType.READ})
-    changes = [groups.remove(team, who) for who in leaving]
-    return Trial(store, time, lambda: groups.update(betty, team, *changes))
+
+    def made() -> Trial:
+        betty, leaving = make.user("betty"), make.crowd(MANY)
+        team = make.group(betty, *leaving)
+        make.resource(betty, {team: PermissionType.READ})
+        changes = [groups.remove(team, who) for who in leaving]
+        return Trial(store, time, lambda: groups.update(betty, team, *changes))
+
+    return beginning.once("a trial of a hundred who leave a group", made).again(time)
 
 
 @pytest.mark.parametrize(("first", "fault"), [*enumerate([throttled, in_conflict, timed_out])])
