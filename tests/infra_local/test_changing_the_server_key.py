@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,11 +16,18 @@ from tests.support.wire.served import MODULE, ROOT, Visitor, mail_to, running, s
 from tests.support.world.keys import KEYS, fingerprint
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of a service with its first administrator, which has ended."""
-    with serving(tmp_path, dialect="clients"):
-        return tmp_path
+    folder = tmp_path_factory.mktemp("served")
+    with serving(folder, dialect="clients"):
+        return folder
+
+
+@pytest.fixture
+def folder(served: Path, tmp_path: Path) -> Path:
+    """The same for each test."""
+    return shutil.copytree(served, tmp_path, dirs_exist_ok=True)
 
 
 def start(folder: Path, step: str = "") -> tuple[list[str], str]:
