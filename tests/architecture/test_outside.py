@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -73,11 +74,43 @@ def test_serving_says_what_is_missing():
     assert errors.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    "words", [("--help",), *((name, "--help") for name in INFRA.places)], ids=" ".join
-)
-def test_help_needs_no_environment(words):
-    code, shown, errors = said(*words, options=())
+_HELPING = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from infra.command_line.entry import infra
+
+helped = {}
+for words in sys.argv[1:]:
+    with redirect_stdout(StringIO()) as shown, redirect_stderr(StringIO()) as errors:
+        try:
+            infra(words.split())
+        except SystemExit as end:
+            helped[words] = end.code, shown.getvalue(), errors.getvalue()
+print(json.dumps(helped))
+"""
+HELPS = ["--help", *(f"{name} --help" for name in INFRA.places)]
+
+
+@pytest.fixture(scope="module")
+def helped():
+    """How commands end that are asked for help, and what they say: one python asks all of them."""
+    done = subprocess.run(
+        [sys.executable, "-c", _HELPING, *HELPS],
+        cwd=ROOT,
+        env={"AWS_EC2_METADATA_DISABLED": "true"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stderr == ""
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("words", HELPS)
+def test_help_needs_no_environment(words, helped):
+    code, shown, errors = helped[words]
 
     assert (code, errors) == (0, "")
     assert shown.startswith("usage: python -m infra")
