@@ -21,6 +21,7 @@ import re
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -98,9 +99,7 @@ class Watch:
         if nonce:
             self.tokens.add(nonce[1].lower())
         elif len(value) >= _SHORTEST:
-            parts = [each for each in _BETWEEN.split(value) if not _UUID.fullmatch(each)]
-            for each in {value, *(each for each in parts if len(each) >= _LONG_PART)}:
-                self.literals.update(_spelled(each))
+            self.literals |= _literals_of(value)
 
     def keep_request(
         self, headers: Mapping[str, str], body: str, path: Mapping[str, str] | None = None
@@ -242,6 +241,14 @@ class Watch:
         found = self.found()
         if found:
             raise LeakedError("\n".join(found))
+
+
+@lru_cache(64)
+def _literals_of(value: str) -> frozenset[str]:
+    """A secret and its long parts, each as it may be written; tests send the same ones often."""
+    parts = [each for each in _BETWEEN.split(value) if not _UUID.fullmatch(each)]
+    wholes = {value, *(each for each in parts if len(each) >= _LONG_PART)}
+    return frozenset(spelled for each in wholes for spelled in _spelled(each))
 
 
 def _spelled(value: str) -> Iterator[str]:
