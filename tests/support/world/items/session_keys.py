@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
+from itertools import cycle
 from secrets import token_hex
 from typing import Any
 
+from tests.support.leaks import watch
 from tests.support.wire.client import Response
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
@@ -23,10 +27,27 @@ def blob(who: Somebody, text: str = "session keys") -> str:
 
 def of_length(who: Somebody, length: int) -> str:
     """A message for this user of so many characters; the last of them may be blank lines."""
-    overhead = len(blob(who, ""))
-    data = blob(who, token_hex((length - overhead) * 48 // 65 // 2 - 100))
+    text, data = next(_of_length(who.key.public, length))
+    watch.keep_text(text)
+    return data
+
+
+_DIFFERENT = 8
+"""So many of a length that none comes again where another was due."""
+
+
+@cache
+def _of_length(public: str, length: int) -> Iterator[tuple[str, str]]:
+    """Texts and messages that are made once, and go round."""
+    return cycle(_made(public, length) for _ in range(_DIFFERENT))
+
+
+def _made(public: str, length: int) -> tuple[str, str]:
+    overhead = len(message("", public))
+    text = token_hex((length - overhead) * 48 // 65 // 2 - 100)
+    data = message(text, public)
     assert length - 1000 < len(data) <= length
-    return data.ljust(length, "\n")
+    return text, data.ljust(length, "\n")
 
 
 def add(who: Somebody, data: Any) -> Response:
