@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
@@ -22,6 +22,7 @@ from chalicelib.storage.forms import FORM, Forms, said
 T = TypeVar("T")
 RawRow = dict[str, Any]
 """A row as DynamoDB sends it: attribute names to `{"S": ...}` and the like."""
+_load_others: Callable[[], object] = list
 
 
 class TableMeta:
@@ -187,9 +188,24 @@ def every_table() -> list[type[Table]]:
 
 @cache
 def table_named(name: str) -> type[Table]:
-    """The table of this name without the tenant's prefix."""
-    [table] = (table for table in every_table() if table.stored_as() == table_name(name))
-    return table
+    """The table of this name without the tenant's prefix, also one that nobody has loaded yet."""
+    if name not in _known():
+        _load_others()
+    return _known()[name]
+
+
+def set_loader(load: Callable[[], object]) -> None:
+    """Have tables loaded by `load` once one is asked for by name that is not there.
+
+    A function loads the tables that its requests are about. A large change that it carries out
+    for somebody else may write others.
+    """
+    global _load_others  # noqa: PLW0603 - once, as a process begins
+    _load_others = load
+
+
+def _known() -> dict[str, type[Table]]:
+    return {table.bare_name(): table for table in every_table()}
 
 
 def _leaves(table: type[Table]) -> list[type[Table]]:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +11,7 @@ from chalicelib.endpoint_groups import CATCH_ALL, GROUPS, OPENPGP_KEY, PRIVATE_K
 from chalicelib.storage.base import every_table
 from infra.describe.openapi import description
 from infra.endpoints import every_endpoint, everything
+from tests.support.loading import loaded
 
 ROOT = Path(__file__).parents[2]
 NAMES = [group.name for group in GROUPS]
@@ -36,20 +32,6 @@ ROUTES = {
     for path in (ROOT / "chalicelib" / "routes").rglob("*.py")
     if path.stem != "__init__"
 }
-IMPORTING = "import app, json, sys; print(json.dumps(sorted(sys.modules)))"
-
-
-@cache
-def loaded(group):
-    """The modules in memory when the app of a group has been imported."""
-    run = subprocess.run(
-        [sys.executable, "-c", IMPORTING],
-        cwd=ROOT,
-        env={**os.environ, "ENDPOINT_GROUP": group},
-        capture_output=True,
-        check=True,
-    )
-    return frozenset(json.loads(run.stdout))
 
 
 def package_of(modules):
@@ -59,30 +41,32 @@ def package_of(modules):
 @pytest.mark.parametrize("group", NAMES)
 def test_a_group_loads_the_routes_it_serves_and_no_others(group):
     [own] = served(group)
-    assert loaded(group) & ROUTES == {f"chalicelib.routes.{module}" for module in own.modules}
+    assert loaded(group).modules & ROUTES == {
+        f"chalicelib.routes.{module}" for module in own.modules
+    }
 
 
 @pytest.mark.parametrize("group", NAMES)
 def test_only_groups_that_hold_private_keys_or_read_public_ones_load_openpgp(group):
     [own] = served(group)
-    is_loaded = bool(package_of(loaded(group)) & OPENPGP)
+    is_loaded = bool(package_of(loaded(group).modules) & OPENPGP)
     assert is_loaded == bool(own.private_keys or own.reads_public_keys)
 
 
 @pytest.mark.parametrize("group", NAMES)
 def test_no_group_loads_what_developing_needs(group):
-    assert loaded(group) & (NOWHERE | CHALICE_CLI) == set()
+    assert loaded(group).modules & (NOWHERE | CHALICE_CLI) == set()
 
 
 @pytest.mark.parametrize("group", NAMES)
 def test_no_group_loads_what_reads_pictures_before_there_is_one(group):
-    assert "PIL" not in package_of(loaded(group))
+    assert "PIL" not in package_of(loaded(group).modules)
 
 
 @pytest.mark.parametrize("group", NAMES)
 def test_only_a_group_that_asks_directories_loads_what_asks_them(group):
     [own] = served(group)
-    assert ("ldap3" in package_of(loaded(group))) == own.asks_directory
+    assert ("ldap3" in package_of(loaded(group).modules)) == own.asks_directory
 
 
 def test_who_only_serves_everybody_loads_no_module_that_changes_settings_or_tells_of_it():
@@ -98,11 +82,11 @@ def test_who_only_serves_everybody_loads_no_module_that_changes_settings_or_tell
             "chalicelib.tables.operator.notices",
         ),
     }
-    assert loaded(CATCH_ALL) & changing == set()
+    assert loaded(CATCH_ALL).modules & changing == set()
 
 
 def test_who_shows_or_takes_pictures_has_rights_to_them():
-    using = {name for name in NAMES if "chalicelib.objects.storage" in loaded(name)}
+    using = {name for name in NAMES if "chalicelib.objects.storage" in loaded(name).modules}
     assert using == {group.name for group in GROUPS if group.avatars}
 
 

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pkgutil
-import subprocess
-import sys
-from functools import cache
-from pathlib import Path
 
 import pytest
 
 import chalicelib.workers
 from chalicelib.endpoint_groups import GROUPS, WORKERS, Right
 from tests.architecture.test_groups import CHALICE_CLI, NOWHERE, OPENPGP, package_of
-from tests.architecture.test_groups import loaded as loaded_by_group
+from tests.support.loading import loaded
 
-ROOT = Path(__file__).parents[2]
 WRITING = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
 NAMES = [worker.name for worker in WORKERS]
-
-
-@cache
-def loaded(name):
-    """The modules in memory when a worker has been imported."""
-    [worker] = (worker for worker in WORKERS if worker.name == name)
-    imports = ", ".join(f"chalicelib.workers.{module}" for module in worker.modules)
-    run = subprocess.run(
-        [sys.executable, "-c", f"import json, sys, {imports}; print(json.dumps([*sys.modules]))"],
-        cwd=ROOT,
-        env=dict(os.environ),
-        capture_output=True,
-        check=True,
-    )
-    return frozenset(json.loads(run.stdout))
 
 
 def test_every_worker_is_a_module_and_a_function():
@@ -50,29 +28,29 @@ def test_a_worker_is_no_group():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_worker_loads_no_routes(name):
-    assert not {each for each in loaded(name) if each.startswith("chalicelib.routes")}
-    assert "chalice" not in package_of(loaded(name))
+    assert not {each for each in loaded(name).modules if each.startswith("chalicelib.routes")}
+    assert "chalice" not in package_of(loaded(name).modules)
 
 
 @pytest.mark.parametrize("worker", WORKERS, ids=NAMES)
 def test_only_a_worker_that_holds_private_keys_loads_openpgp(worker):
-    assert worker.private_keys or not package_of(loaded(worker.name)) & OPENPGP
+    assert worker.private_keys or not package_of(loaded(worker.name).modules) & OPENPGP
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_worker_loads_what_developing_needs(name):
-    assert loaded(name) & (NOWHERE | CHALICE_CLI) == set()
+    assert loaded(name).modules & (NOWHERE | CHALICE_CLI) == set()
 
 
 def test_only_the_mailer_loads_what_renders_mails():
-    requests = {name for group in GROUPS for name in package_of(loaded_by_group(group.name))}
+    requests = {name for group in GROUPS for name in package_of(loaded(group.name).modules)}
     assert "jinja2" not in requests
-    assert {name for name in NAMES if "jinja2" in package_of(loaded(name))} == {"mailer"}
+    assert {name for name in NAMES if "jinja2" in package_of(loaded(name).modules)} == {"mailer"}
 
 
 @pytest.mark.parametrize("worker", WORKERS, ids=NAMES)
 def test_only_a_worker_that_asks_directories_loads_what_asks_them(worker):
-    assert ("ldap3" in package_of(loaded(worker.name))) == worker.asks_directory
+    assert ("ldap3" in package_of(loaded(worker.name).modules)) == worker.asks_directory
 
 
 def test_no_request_scans():
