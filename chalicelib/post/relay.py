@@ -34,11 +34,9 @@ _LONGEST_LINE = 500
 _HIDDEN = "***"
 _SIGNED_IN = frozenset({235, 503})
 """Yes, or that it was done before."""
-_READY, _CONTINUE, _DONE, _NO_MAILBOX, _LASTS = 220, 334, 250, 450, 500
-_ENHANCED = re.compile(rb"4\.\d{1,3}\.\d{1,3}\b")
-"""The code of RFC 3463 that follows the first, where a server says it."""
+_READY, _CONTINUE, _DONE, _LASTS = 220, 334, 250, 500
 _OF_RECIPIENT = re.compile(rb"4\.(1\.[1-6]|2\.\d{1,3})\b")
-"""Those that speak of the recipient's domain or mailbox; others are of the server or the sender."""
+"""Codes of RFC 3463 that speak of the recipient. A bare 450 is said of senders, too."""
 
 
 class NotTaken(NotSent):
@@ -256,13 +254,11 @@ def _not_taken(relay: MailRelay, error: Exception, *, may_have_left: bool) -> No
 def _recipient_refused(host: str, error: smtplib.SMTPRecipientsRefused) -> NotTaken:
     [(code, said)] = error.recipients.values()
     message = f"{host} does not take mails to this address ({code})."
-    is_enhanced = _ENHANCED.match(said)
-    is_of_recipient = bool(_OF_RECIPIENT.match(said)) if is_enhanced else code == _NO_MAILBOX
     return NotTaken(
         f"Recipient{code}",
         message,
         may_pass_later=code < _LASTS,
-        is_of_recipient=is_of_recipient,
+        is_of_recipient=bool(_OF_RECIPIENT.match(said)),
     )
 
 
@@ -293,7 +289,7 @@ def _mail(relay: MailRelay, address: str, subject: str, text: str, html: str) ->
     """A mail with a text and an HTML part; the policy lets no header hold a line break."""
     mail = EmailMessage(policy=SMTP_POLICY)
     name, _, domain = relay.sender_email.rpartition("@")
-    mail["From"] = Address(relay.sender_name, name, domain)
+    mail["From"] = Address(" ".join(relay.sender_name.splitlines()), name, domain)
     mail["To"] = address
     mail["Subject"] = subject
     mail["Date"] = format_datetime(clock.now())

@@ -34,7 +34,7 @@ SOME_PAIRS = EVERY_PAIR[:: fewer(37, 15)]
 """Each large change with a small one; some of them in a sample."""
 pairs = pytest.mark.parametrize(("large", "small"), EVERY_PAIR if PROVING else SOME_PAIRS)
 
-NTH = 6 if ENGINE == "embedded" else 18
+NTH = 6 if ENGINE == "embedded" else len(SMALL)
 """To prove, one change comes at each moment of so many, and the next one at the next of them."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid5
@@ -31,6 +32,8 @@ from chalicelib.tables.users.users import User
 
 MOST_AT_ONCE = MAX_ROWS - 1
 """Rows that take the place of one, in one transaction with its end."""
+_LEEWAY = timedelta(seconds=10)
+"""By which the clocks of two functions may differ, and more."""
 _SETTINGS = tuple(map(Setting.named, (EMAIL_NOTIFICATIONS, LOCALE, MAIL_RELAY)))
 
 
@@ -112,7 +115,8 @@ def _told(mail: Mail) -> Collection[str]:
     else:
         reads = [partial(Membership.in_group, group_id) for group_id in mail.groups or ()]
         members = [one for each in (reading.together(*reads) if reads else []) for one in each]
-        belonged = {str(one.user_id) for one in members if one.created <= mail.created}
+        until = mail.created + _LEEWAY
+        belonged = {str(one.user_id) for one in members if one.created <= until}
         named = {*(mail.users or ()), *belonged}
     return named - {*(mail.but or ())}
 

@@ -511,11 +511,12 @@ def test_changes_of_role_and_suspension_leave_an_event(ada, betty: Somebody, cap
     assert "Augusta" not in caplog.text
 
 
-def test_the_event_of_who_is_let_in_again_is_no_suspension(ada, betty: Somebody, caplog):
-    """HD10"""
+@pytest.mark.parametrize("until", [None, "2026-12-24T00:00:00"])
+def test_the_event_of_who_is_let_in_again_is_no_suspension(ada, betty: Somebody, caplog, until):
+    """HD10: also of who is let in until a later date"""
     ada.client.put(path(betty), SUSPENSION)
     caplog.clear()
-    ada.client.put(path(betty), {"disabled": None})
+    assert ada.client.put(path(betty), {"disabled": until}).status == 200
 
     events = [r.getMessage() for r in caplog.records if '"object"' in r.getMessage()]
     assert names_of(events) == {"suspension-lifted"}

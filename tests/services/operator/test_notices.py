@@ -127,6 +127,17 @@ def test_a_notice_reaches_who_has_access_by_themselves_or_by_a_group(store, ada,
     ]
 
 
+def test_who_joined_by_a_clock_that_is_ahead_is_told_of_a_change(store, ada, betty, carol, time):
+    """P11: clocks of functions may be seconds apart."""
+    time.pass_by(seconds=5)
+    team = make.group(ada, betty, carol)
+    time.pass_by(seconds=-5)
+    item = make.resource(ada, {team: READ}, name="merger")
+    assert ada.client.put(resources.path(item), {"name": "merger 2"}).status == 200
+
+    assert {name for name, _ in told(store)} == {"ada", "betty", "carol"}
+
+
 def test_who_joins_a_group_after_a_change_is_not_told_of_it(store, ada, betty, carol, time):
     """What was shared with the group until then may be nothing they ever had access to."""
     team = make.group(ada, betty)

@@ -142,8 +142,9 @@ def apply(
     """
     differing = _differing(user, change)
     if differing:
-        _write(actor, _Edit.of(user, differing), known, besides, settings)
-        _audit(actor, user, differing)
+        edited = _Edit.of(user, differing)
+        _write(actor, edited, known, besides, settings)
+        _audit(actor, edited)
 
 
 def _require_editable(actor: Actor, user: str, draft: Draft[UserEditBody]) -> UserId:
@@ -233,7 +234,7 @@ def _last_administrator(changes: Collection[str]) -> Invalid:
     return Invalid(_LAST, {name: {"hasOtherAdministrator": _LAST} for name in fields})
 
 
-def _audit(actor: Actor, user: User, changes: Collection[str]) -> None:
-    for name in _EVENTS.keys() & changes:
-        is_lifted = name == "disabled" and user.disabled is None
-        audit.succeeded(_LIFTED if is_lifted else _EVENTS[name], actor, user.id)
+def _audit(actor: Actor, edited: _Edit) -> None:
+    for name in _EVENTS.keys() & edited.changes:
+        is_lifted = name == "disabled" and (edited.lets_in or edited.after.disabled is None)
+        audit.succeeded(_LIFTED if is_lifted else _EVENTS[name], actor, edited.after.id)
