@@ -9,6 +9,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Self
 
@@ -40,6 +41,8 @@ class Fleet:
         self._output.touch()
         self._over = threading.Event()
         self._ports = [_free_port() for _ in range(size)]
+        self._asking = threading.Lock()
+        """Held by whoever asks how processes ended: it is told once, and a start asks for all."""
         self._watches = [threading.Thread(target=self._keep, args=(port,)) for port in self._ports]
         self.killed: Counter[bool] = Counter()
         """How many servers were killed from outside, by whether an operation was under way."""
@@ -78,14 +81,18 @@ class Fleet:
         chance = random.Random(f"{self._seed} server {self._ports.index(port)}")
         while not self._over.is_set():
             process = _FORKS.Process(target=server.run, args=(self._orders(port, chance),))
-            process.start()
+            with self._asking:
+                process.start()
             end = time.monotonic() + chance.uniform(*LIFE)
-            while process.is_alive() and time.monotonic() < end and not self._over.is_set():
-                process.join(0.05)
-            if process.is_alive():
+            ending = [process.sentinel]
+            while not wait(ending, 0.05) and time.monotonic() < end and not self._over.is_set():
+                pass
+            if not wait(ending, 0):
                 self.killed[staged.under_way(self._store)] += 1
                 process.kill()
-            process.join()
+            wait(ending)
+            with self._asking:
+                process.join()
             self.ended.append(process.exitcode)
 
     def _orders(self, port: int, chance: random.Random) -> Orders:
