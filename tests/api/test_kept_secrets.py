@@ -208,6 +208,23 @@ def test_a_secret_that_is_said_is_found(ada, secret, say):
         watch.require_silence()
 
 
+@pytest.mark.parametrize(
+    "secret",
+    [a_text_that_was_encrypted, a_part_of_a_session_cookie, a_password, a_password_as_it_is_sent],
+    ids=name_of,
+)
+def test_a_secret_that_is_said_is_found_among_thousands(ada, secret):
+    """HD08"""
+    text = secret(ada)
+    watch.keep_all(({f"{number} of many" for number in range(10_000)}, set(), set()))
+    watch.require_silence_so_far()
+
+    audit.write("alert", step=f"said: {text}")
+
+    with pytest.raises(LeakedError):
+        watch.require_silence()
+
+
 @pytest.mark.parametrize("say", PLACES, ids=name_of)
 def test_the_token_of_a_link_is_found_anywhere_but_in_its_mail(ada, store, say):
     """HD08"""

@@ -66,6 +66,8 @@ _SHORTEST = 8
 _LONG_TEXT = 12
 _MUCH = 200_000
 """Characters after which a long test is looked through before it ends."""
+_MANY = 2_000
+"""Literals of which those are looked for alone whose beginning was said at all."""
 _OF_TESTS = ("hypothesis", "moto", "aiosmtpd", "mail", "faker", "schemathesis", "gnupg")
 """Who writes to the log in tests, and is no part of the service. moto would write much."""
 
@@ -203,15 +205,24 @@ class Watch:
     def search(self) -> None:
         """Look through what was said so far."""
         heard, self.heard, self._length = self.heard, [], 0
+        literals = self._perhaps_in([text for _, text in heard])
         for where, text in heard:
-            for what in self._secrets(text):
+            for what in self._secrets(text, literals):
                 self._found.append(f"{what} in {where}: {_shortened(text)}")
 
     def search_if_long(self) -> None:
         if self._length > _MUCH:
             self.search()
 
-    def _secrets(self, text: str) -> Iterator[str]:
+    def _perhaps_in(self, texts: list[str]) -> Collection[str]:
+        if len(self.literals) <= _MANY:
+            return self.literals
+        begun = {
+            text[at : at + _SHORTEST] for text in texts for at in range(len(text) - _SHORTEST + 1)
+        }
+        return [each for each in self.literals if each[:_SHORTEST] in begun]
+
+    def _secrets(self, text: str, literals: Collection[str]) -> Iterator[str]:
         yield from (what for what, look in _BY_LOOK.items() if look.search(text))
         if any(map(_is_mixed, _RUN.findall(text))):
             yield "a part of a message or a key"
@@ -219,7 +230,7 @@ class Watch:
             yield "a token"
         if self.codes and not self.codes.isdisjoint(_CODE.findall(text)):
             yield "a code"
-        for literal in self.literals:
+        for literal in literals:
             if literal in text:
                 yield f"what begins with {literal[:3]!r}"
 
