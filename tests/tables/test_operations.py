@@ -639,3 +639,24 @@ def test_a_sweeper_beside_a_slow_change_undoes_it_or_lets_it_be(store, time):
         assert _staged(store) == []
 
     assert undone == {True, False}
+
+
+def test_what_is_staged_after_others_undid_the_operation_goes_with_its_refusal(store):
+    """FT10"""
+    group = _target()
+
+    def share_within():
+        with operations.begun(group) as (locked, header):
+            changed = locked.copy()
+            changed.name = "shared"
+            with Change(locked, changed, within=header) as tx:
+                for n in range(LARGE):
+                    tx.then_put(Holding(f"user-{n:04}", group.id, secret_data="pgp"))
+
+    for at in range(1, 1 + LINES + 1):
+        with hooks.Once(at, lambda: _finish(_load(group))), pytest.raises(Stale):
+            share_within()
+
+        assert _staged(store) == []
+        assert _holders(store) == []
+        assert _load(group).lock is None

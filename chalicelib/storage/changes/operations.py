@@ -267,10 +267,11 @@ def _undo(header: Part) -> None:
 
 
 def _give_up(header: Part, error: BaseException) -> None:
-    """Undo an operation of one's own that was refused, if others have not."""
+    """Undo an operation of one's own that was refused; what was staged after others did, too."""
     if isinstance(error, Refusal) and not isinstance(error, Unavailable):
+        operation = str(header.operation)
         with suppress(Refusal):
-            _undo(header)
+            _end(operation, partial(_discard, operation))
 
 
 def _discard(operation: str) -> None:
