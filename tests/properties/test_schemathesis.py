@@ -7,6 +7,7 @@ random ones. `CONTRACT_EXAMPLES=1000` has it try more of those.
 from __future__ import annotations
 
 import os
+import socket
 from itertools import cycle
 from urllib.parse import urlsplit
 
@@ -79,8 +80,22 @@ def callers(ada, betty):
     return Callers(ada, betty)
 
 
+@pytest.fixture
+def _nobody_listens(monkeypatch):
+    """Elsewhere. A host that is generated may be an address of some machine, as `0` is."""
+    connect = socket.socket.connect
+
+    def refused_elsewhere(connection, address):
+        if isinstance(address, tuple) and address[0] not in ("127.0.0.1", "::1"):
+            raise ConnectionRefusedError
+        connect(connection, address)
+
+    monkeypatch.setattr(socket.socket, "connect", refused_elsewhere)
+
+
 # Directory synchronisation answers 503 where it is switched off, and has tests of its own.
 @SCHEMA.exclude(path_regex="^/directorysync/(ignore|synchronize)").parametrize()
+@pytest.mark.usefixtures("_nobody_listens")
 @settings(
     max_examples=EXAMPLES,
     derandomize=True,
