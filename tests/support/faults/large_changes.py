@@ -159,6 +159,11 @@ def _folder_goes(of: Tenant) -> Ask:
     return lambda: of.betty.client.delete(f"/folders/{of.home}.json?cascade=1")
 
 
+def _folder_is_taken(of: Tenant) -> Ask:
+    row = taking(of.home, of.other)
+    return lambda: folders.share(of.betty, of.home, row)
+
+
 def _items_expire(of: Tenant) -> Ask:
     held = Resource.batch_get([row["item_id"]["S"] for row in Holding.outlines(of.frances.id)])
     hers = sorted(row.id for row in held if of.frances.id in row.permissions)
@@ -223,9 +228,7 @@ SMALL: dict[str, Change] = {
     ),
     "an item is moved": lambda of: moving(of.member, of.two, None),
     "an item is moved into a folder": lambda of: moving(of.betty, of.two, of.home),
-    "a folder is taken from another group": lambda of: (
-        lambda: folders.share(of.betty, of.home, taking(of.home, of.other))
-    ),
+    "a folder is taken from another group": _folder_is_taken,
     "an item is renamed": lambda of: renaming(of.member, of.one),
     "an item is marked": lambda of: marking(of.member, of.two),
     "an item is deleted": lambda of: deleting(of.betty, of.two),
