@@ -28,12 +28,14 @@ class Members:
 
     def with_access(self, permissions: Mapping[str, Permission]) -> set[UserId]:
         """The users an access list reaches; its groups are among those that were read."""
-        reached = user_holders(permissions)
-        for group_id in group_holders(permissions):
-            if group_id not in self.users:  # deleted since the access list was read
-                raise Stale
-            reached |= set(self.users[group_id])
-        return reached
+        groups = group_holders(permissions)
+        self.require(groups)
+        return user_holders(permissions).union(*(self.users[each] for each in groups))
+
+    def require(self, group_ids: Iterable[GroupId]) -> None:
+        """Raise `Stale` where a group of an access list was deleted since the list was read."""
+        if not self.users.keys() >= set(group_ids):
+            raise Stale
 
     def raise_versions(self, tx: Change) -> None:
         """Hold that these are the members, and let who decides from the groups' items know.

@@ -545,6 +545,16 @@ def test_nothing_becomes_of_a_deleted_group(ada, betty, carol, race, kind):
     assert race(removing(ada, team), ask) == {(200, 200), (200, 404)}
 
 
+def test_somebody_joins_while_another_group_of_its_folder_is_deleted(ada, betty, carol, team, race):
+    """I9: they are decided from rows of before and after"""
+    other = make.group(ada, name="other")
+    make.folder(ada, {team: READ, other: READ})
+
+    joins = joining(betty, team, carol)
+
+    assert race(removing(ada, other), joins) == {(200, 200)}
+
+
 def test_a_group_is_deleted_twice(ada, betty, carol, race):
     """IN33"""
     team = make.group(betty, carol, name="team")

@@ -119,6 +119,7 @@ class Placing:
         rows = {id_: known[id_] for id_ in above.union(item_ids) if id_ in known}
         self._forest.read_members(rows.values())
         groups = {group for item in rows.values() for group in group_holders(item.permissions)}
+        self._forest.members.require(groups)
         for group_id in sorted(groups.difference(raised)):
             tx.then_update(self._forest.members.groups[group_id], Group.version.add(1))
         for folder_id in sorted(rows.keys() - set(written)):
