@@ -183,9 +183,9 @@ stage(o) ==
     /\ Go(o, After(o, "stage"))
     /\ UNCHANGED <<row, plain, header, done, of, judged>>
 
-(* An owner who is refused undoes their operation, unless somebody has. *)
+(* An owner who is refused undoes their operation; of one that others have undone, the lines go. *)
 Abandon(o) ==
-    /\ Go(o, "undo")
+    /\ Go(o, "find_header")
     /\ Remember(o, [Blank EXCEPT !.ending = o, !.then = "end"])
 
 lock(o) ==
@@ -242,7 +242,7 @@ find_header(x) ==
           THEN Go(x, "undo") /\ Remember(x, [of[x] EXCEPT !.left = {}])
           ELSE IF header[o] = "committed"
           THEN Go(x, "find_page") /\ Remember(x, [of[x] EXCEPT !.left = {}, !.known = done[o]])
-          ELSE IF x \in Sweepers THEN Go(x, "find_lines") /\ UNCHANGED of
+          ELSE IF x \in Sweepers \/ Owns(x) THEN Go(x, "find_lines") /\ UNCHANGED of
           ELSE IF of[x].left # {} THEN Go(x, "free") /\ UNCHANGED of
           ELSE Ended(x)
     /\ UNCHANGED <<stored, judged>>
