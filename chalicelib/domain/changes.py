@@ -204,3 +204,8 @@ class Transfer:
     """Of items that would be left without one."""
     managers: HandedOver | Refusal = NOTHING
     """Of groups that would be left without one."""
+
+    @property
+    def new_owners(self) -> frozenset[str]:
+        """By which permissions items get one; none of a list that is refused in its turn."""
+        return frozenset() if isinstance(self.owners, Refusal) else self.owners.ids

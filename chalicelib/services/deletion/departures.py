@@ -10,7 +10,6 @@ of what a race has left, an owner stays all the same.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from itertools import chain
 
 from chalicelib.domain.changes import Transfer, due
@@ -39,6 +38,7 @@ from chalicelib.tables.items.permissions import Permission
 from chalicelib.tables.logs.action_logs import HandedOver
 
 Items = Mapping[ItemId, Item]
+Heirs = Mapping[Key, Sequence[HandedOver]]
 Losses = Iterable[tuple[UserId, Item]]
 TRANSFER_REFUSED = "The transfer is not authorized"
 
@@ -54,20 +54,20 @@ class Departure:
     """Items that do; None where they are more than are held in memory."""
     others: Items
     """Items that do not; of more than are held, those of one page."""
-    blocked: Items
-    """What would be left without an owner, if nothing was handed over."""
+    heirs: Heirs
+    """What would be left without an owner, each with who is made one."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
     left: Collection[GroupId] = ()
     """Those of them that lose a member."""
-    owners: Mapping[ItemId, frozenset[str]] = field(default_factory=dict)
-    """Who is made an owner, by item."""
 
     @property
     def blocking(self) -> list[Item]:
-        """What would be left without an owner."""
-        left = self._fates(self.blocked).blocking
-        return [self.blocked[ItemId(id_)] for id_ in sorted(left)]
+        """What is left without an owner all the same; read once more where it was not kept."""
+        keys = [key for key, heirs in self.heirs.items() if not heirs]
+        items = self.items
+        found = _stored(keys) if items is None else [items[ItemId(key.hash_key)] for key in keys]
+        return sorted(found, key=lambda item: str(item.id))
 
     def pages(self) -> Iterator[Items]:
         """The items, so many at once as are held in memory."""
@@ -82,25 +82,16 @@ class Departure:
         for page in in_chunks(list(self.keys), MOST_HELD):
             yield _parted(_stored(page), self.gone)
 
-    def transferred(self, transfer: Transfer) -> Departure:
-        """The same with the owners that are named: of each item that blocks, and no other."""
+    def require_named(self, transfer: Transfer) -> None:
+        """Refuse owners that are not named of each item that needs one, and of no other."""
         named = due(transfer.owners)
-        if not named:
-            return self
-        blocking = self.blocking
-        if not named.are_for([item.id for item in blocking]):
+        if named and not named.are_for([key.hash_key for key in self.heirs]):
             raise Invalid(TRANSFER_REFUSED)
-        owners = {ItemId(item.id): self._named(item, named.ids) for item in blocking}
-        return replace(self, owners=owners)
 
     @property
     def handed_over(self) -> Iterator[HandedOver]:
         """The owners that are made, as logs tell it."""
-        for item_id, owners in self.owners.items():
-            item = self.blocked[item_id]
-            for holder in sorted(owners):
-                aro = item.permissions[holder].aro
-                yield HandedOver(item.kind, item_id, aro, holder)
+        return chain.from_iterable(self.heirs.values())
 
     def write(
         self, tx: Change, losing: Callable[[Items, Items], Losses], expiring: Expiring
@@ -137,7 +128,7 @@ class Departure:
             if item_id in fates.deleted:
                 tx.then_update(item, *item.deletion())
             else:
-                actions = item.handover(self.gone, self.owners.get(item_id, ()))
+                actions = item.handover(self.gone, self._owners(item))
                 if item_id in expired:
                     actions += expiring.expire(item, self._left(item))
                 tx.then_update(item, *actions)
@@ -151,7 +142,7 @@ class Departure:
 
     def _left(self, item: Item) -> list[Permission]:
         """The access list of an item once it has been handed over."""
-        owners = self.owners.get(ItemId(item.id), ())
+        owners = self._owners(item)
         return [
             each.changed_to(PermissionType.OWNER) if holder in owners else each
             for holder, each in item.permissions.items()
@@ -161,15 +152,14 @@ class Departure:
     def _fates(self, items: Items) -> Fates:
         """What becomes of items once they have been handed over."""
         owned: dict[str, AccessList] = {
-            id_: ownership.with_owners(_access(item), self.owners.get(id_, ()))
+            id_: ownership.with_owners(_access(item), self._owners(item))
             for id_, item in items.items()
         }
         return ownership.fates(owned, self.gone)
 
-    def _named(self, item: Item, ids: Collection[str]) -> frozenset[str]:
-        """Those of the holders who stay that these permissions of the item are for."""
-        named = {holder for holder, each in item.permissions.items() if each.id in ids}
-        return frozenset(named - self.gone)
+    def _owners(self, item: Item) -> list[str]:
+        """Who is made an owner of an item."""
+        return [each.holder for each in self.heirs.get(item.key, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,28 +177,32 @@ class Obstacles:
     """Those of the items that are in one user's tree alone."""
 
 
-def read(gone: Collection[str], keys: Sequence[Key], *others: Key) -> tuple[Departure, Rows]:
+def read(
+    gone: Collection[str], keys: Sequence[Key], transfer: Transfer, *others: Key
+) -> tuple[Departure, Rows]:
     """Read the items, as far as they are shared with somebody who goes, and with them other rows.
 
     Then the groups that have access too: each change of an access list is theirs as well. Where the
-    items are too many to be held in memory, only those that stand in the way are kept.
+    items are too many to be held in memory, only who is made an owner by the transfer is kept.
     """
     first, *more = [*in_chunks(list(keys), MOST_HELD)] or [[]]
     rows = reading.read([*first, *others])
     pages = chain([among(rows, first)], map(_stored, more))
     found: Items = {}
     rest: Items = {}
-    blocked: dict[ItemId, Item] = {}
+    named, heirs = transfer.new_owners, dict[Key, Sequence[HandedOver]]()
     staying: set[GroupId] = set()
     for page in pages:
         found, rest = _parted(page, gone)
         fates = ownership.fates({id_: _access(each) for id_, each in found.items()}, gone)
-        blocked |= {ItemId(id_): found[ItemId(id_)] for id_ in fates.blocking}
+        for item_id in sorted(fates.blocking):
+            item = found[ItemId(item_id)]
+            heirs[item.key] = [*_named(item, named, gone)]
         for each in found.values():
             staying |= memberships.group_holders(each.permissions)
     groups = groups_by_id(staying.difference(gone))
     kept = None if more else found
-    return Departure(frozenset(gone), keys, kept, rest, blocked, groups), rows
+    return Departure(frozenset(gone), keys, kept, rest, heirs, groups), rows
 
 
 def _stored(keys: Sequence[Key]) -> list[Item]:
@@ -224,6 +218,13 @@ def _parted(stored: Iterable[Item], gone: Collection[str]) -> tuple[Items, Items
             part = others if item.permissions.keys().isdisjoint(gone) else naming
             part[ItemId(item.id)] = item
     return naming, others
+
+
+def _named(item: Item, ids: Collection[str], gone: Collection[str]) -> Iterator[HandedOver]:
+    """Those of the holders who stay that these permissions of the item are for."""
+    for holder, each in sorted(item.permissions.items()):
+        if each.id in ids and holder not in gone:
+            yield HandedOver(item.kind, item.id, each.aro, holder)
 
 
 def _access(item: Item) -> AccessList:

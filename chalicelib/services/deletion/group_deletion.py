@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 from chalicelib.bodies.deletion.transfers import GroupDeletion, read_transfer
@@ -80,7 +79,7 @@ class _GroupDeletion:
 
 def dry_run(actor: Actor, group: str) -> Sequence[Item]:
     """Return what the group has access to, if it can be deleted; and do nothing."""
-    deletion = _read_as(actor, _require_deletable(actor, group))
+    deletion = _read_as(actor, _require_deletable(actor, group), Transfer())
     deletion.require_free()
     return [item for page in deletion.departure.pages() for item in page.values()]
 
@@ -89,7 +88,7 @@ def delete(actor: Actor, group: str, draft: Draft[GroupDeletion]) -> None:
     """Delete a group, and hand over what it alone owns to whom the client names."""
     stored = _require_deletable(actor, group)
     transfer = read_transfer(draft)
-    _delete(actor, _read_as(actor, stored), transfer, nothing_besides)
+    _delete(actor, _read_as(actor, stored, transfer), transfer, nothing_besides)
 
 
 def apply(
@@ -102,7 +101,7 @@ def apply(
     and on the rows of the members, who have no other way to these meanwhile. `besides` writes
     what else goes with it.
     """
-    _delete(actor, _read(group), transfer, besides)
+    _delete(actor, _read(group, transfer), transfer, besides)
 
 
 def rehearse(group: Group, gone: Collection[str] = ()) -> None:
@@ -110,7 +109,7 @@ def rehearse(group: Group, gone: Collection[str] = ()) -> None:
 
     `gone` are users and groups that count as deleted.
     """
-    _read(group, gone).require_free()
+    _read(group, Transfer(), gone).require_free()
 
 
 def _require_deletable(actor: Actor, group: str) -> Group:
@@ -128,19 +127,19 @@ def _require_deletable(actor: Actor, group: str) -> Group:
     return row
 
 
-def _read_as(actor: Actor, group: Group) -> _GroupDeletion:
+def _read_as(actor: Actor, group: Group, transfer: Transfer) -> _GroupDeletion:
     """Read a deletion for the actor, who is an administrator or manages the group.
 
     Whether the actor manages it was read with the session: it is true under the group's version
     when what is read after the group says so too.
     """
-    deletion = _read(group)
+    deletion = _read(group, transfer)
     if not (actor.is_admin or deletion.is_managed_by(actor.id)):
         raise Stale
     return deletion
 
 
-def _read(group: Group, gone: Collection[str] = ()) -> _GroupDeletion:
+def _read(group: Group, transfer: Transfer, gone: Collection[str] = ()) -> _GroupDeletion:
     """Read what the version of the group answers for; the group itself was read before.
 
     Who is gone has access to nothing.
@@ -150,13 +149,13 @@ def _read(group: Group, gone: Collection[str] = ()) -> _GroupDeletion:
     )
     user_ids = [member.user_id for member in members]
     others = (expiry.KEY, *map(User.by_id, user_ids))
-    departure, rows = departures.read({group.id, *gone}, items, *others)
+    departure, rows = departures.read({group.id, *gone}, items, transfer, *others)
     users = people.among(rows, user_ids)
     return _GroupDeletion(group, users, departure, rows)
 
 
 def _delete(actor: Actor, deletion: _GroupDeletion, transfer: Transfer, besides: Besides) -> None:
-    deletion = replace(deletion, departure=deletion.departure.transferred(transfer))
+    deletion.departure.require_named(transfer)
     deletion.require_free()
     _write(actor, deletion, besides)
     audit.succeeded("deletion", actor, deletion.group.id)

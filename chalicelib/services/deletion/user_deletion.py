@@ -98,9 +98,10 @@ class _UserDeletion:
         return ((UserId(self.user.id), item) for item in {**items, **others}.values())
 
     def transferred(self, transfer: Transfer) -> _UserDeletion:
-        """The same with the managers and owners that are named."""
+        """The same with the managers that are named; refuse owners that are named wrongly."""
         managed = self._with_managers(due(transfer.managers))
-        return replace(managed, departure=managed.departure.transferred(transfer))
+        managed.departure.require_named(transfer)
+        return managed
 
     def require_free(self) -> None:
         """Refuse where a group would be left without a manager, or an item without an owner."""
@@ -153,9 +154,9 @@ def apply(
     that is read for good. What can be refused is refused before, and writes nothing. `besides`
     writes what else goes with it.
     """
-    _read(stored).transferred(transfer).require_free()
+    _read(stored, transfer).require_free()
     with operations.begun(stored) as (user, operation):
-        deletion = _read(user).transferred(transfer)
+        deletion = _read(user, transfer)
         deletion.require_free()
         with avatars.removed(user):
             _write(actor, deletion, operation, besides)
@@ -168,7 +169,7 @@ def rehearse(user: User, gone: Collection[str] = ()) -> Sequence[Group]:
 
     Returns the groups that would go along. `gone` are users and groups that count as deleted.
     """
-    deletion = _read(user, gone)
+    deletion = _read(user, Transfer(), gone)
     deletion.require_free()
     return deletion.lonely
 
@@ -191,7 +192,7 @@ def _find(user_id: UserId) -> User:
     return user
 
 
-def _read(user: User, gone: Collection[str] = ()) -> _UserDeletion:
+def _read(user: User, transfer: Transfer, gone: Collection[str] = ()) -> _UserDeletion:
     """Read what the user has: their groups before the members, their holdings before the items.
 
     The items of a group are theirs as well, also those that are about to be shared with it. Whoever
@@ -213,11 +214,12 @@ def _read(user: User, gone: Collection[str] = ()) -> _UserDeletion:
     }
     held = sorted({*own, *shared}, key=lambda item: item.hash_key)
     others = (expiry.KEY, notices.SWITCHES)
-    departure, found = departures.read({user_id, *lonely, *gone}, held, *others)
+    departure, found = departures.read({user_id, *lonely, *gone}, held, transfer, *others)
     staying = {id_: group for id_, group in groups.items() if id_ not in lonely}
     departure = replace(departure, groups={**departure.groups, **staying}, left=staying.keys())
     rows = [key for keys in alone for key in keys]
-    return _UserDeletion(user, groups, members, held, rows, departure, found)
+    deletion = _UserDeletion(user, groups, members, held, rows, departure, found)
+    return deletion.transferred(transfer)
 
 
 def _members_and_items_of(
