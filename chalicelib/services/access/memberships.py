@@ -14,9 +14,11 @@ from chalicelib.storage.changes.decisions import Versions
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.versioned import version_in
+from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group, GroupRow
 from chalicelib.tables.groups.memberships import Membership, MembershipRow
 from chalicelib.tables.items.permissions import Permission
+from chalicelib.tables.users.users import UserRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +117,14 @@ def versions(group_ids: Iterable[str]) -> Versions:
 
 
 def require_shown_whole(
-    groups: Sequence[GroupRow], members: Sequence[Sequence[MembershipRow]]
-) -> None:
+    groups: Sequence[GroupRow], members: Sequence[Sequence[MembershipRow]], *others: Key
+) -> Rows:
     """Begin again if these were at no moment the members of the groups, read before them.
 
     A group's version also rises with what it has. So of those whose version has risen the
-    members are read once more.
+    members are read once more. Returns the groups, and others, as they are by now.
     """
-    now = reading.read(Group.by_id(row["id"]["S"]) for row in groups)
+    now = reading.read([*(Group.by_id(row["id"]["S"]) for row in groups), *others])
     moved = []
     for row, shown_of in zip(groups, members, strict=True):
         key = Group.by_id(row["id"]["S"])
@@ -132,6 +134,35 @@ def require_shown_whole(
     again = reading.together(*(partial(Membership.rows_in, id_) for id_, _ in moved))
     if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):
         raise Stale
+    return now
+
+
+class ShownByUser:
+    """The groups that a list of users shows, held to what they were at one moment.
+
+    The rows of users come in many calls; a change of a group may come between two of them. So
+    versions of groups are read first, and members of those whose version has risen afterwards.
+    """
+
+    def __init__(self) -> None:
+        self._versions = versions(claim.subject for claim in Claim.of_kind(GROUP))
+        self._shown: dict[str, dict[str, bool]] = {}
+
+    def note(self, user: UserRow) -> None:
+        """Note that a user belongs to groups, and whether they manage them."""
+        for group_id, belonging in user["groups"]["M"].items():
+            members = self._shown.setdefault(group_id, {})
+            members[user["id"]["S"]] = belonging["M"]["is_admin"]["BOOL"]
+
+    def require_whole(self, user_ids: Collection[str]) -> None:
+        """Begin again if these were at no moment those of the users who belong to the groups."""
+        now = versions(self._shown)
+        moved = [key.hash_key for key in now if now[key] != self._versions.get(key)]
+        again = reading.together(*(partial(Membership.rows_in, id_) for id_ in moved))
+        for group_id, rows in zip(moved, again, strict=True):
+            members = {row["user_id"]["S"]: row["is_admin"]["BOOL"] for row in rows}
+            if self._shown[group_id] != {id_: members[id_] for id_ in members if id_ in user_ids}:
+                raise Stale
 
 
 def _require_same(row: GroupRow, now: GroupRow | None) -> None:

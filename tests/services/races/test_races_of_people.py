@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.sign_in import logins, refresh_tokens
 from tests.support.races.at_once import Ask
+from tests.support.races.scheduler import Race, repeat
 from tests.support.wire.asks import (
     changing,
     commenting,
@@ -332,6 +334,33 @@ def test_who_is_invited_sets_up_and_is_deleted(ada, race, store):
 def test_an_address_is_given_up_and_taken(ada, carol, dave, race):
     """RA10, I10"""
     assert race(removing(ada, carol), inviting(dave, "CAROL")) == {(200, 200), (200, 400)}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/users.json",
+        "/users.json?limit=20",
+        "/users/{}.json",
+        "/share/search-aros.json?contain[user_count]=1&contain[gpgkey]=1",
+    ],
+)
+def test_who_is_deleted_is_shown_whole_or_not_at_all(ada, betty, carol, store, address):
+    """I13: with a key that has not ended, and counted by their group"""
+    make.group(betty, carol, name="team")
+    start = store.contents()
+
+    def shown(order: Race) -> tuple[int, Any]:
+        store.put_back(start)
+        look = partial(betty.client.get, address.format(carol.id))
+        answer = order.run(look, deleting(ada, carol))[0].get()
+        return answer.status, answer.body
+
+    alone = repeat([0])
+    before, after = shown(alone), shown(repeat([1]))
+    assert before != after
+    for moment in range(1, alone.calls[0]):
+        assert shown(repeat([0] * moment + [1])) in (before, after), moment
 
 
 @pytest.mark.parametrize(("one", "other"), [("frances", "FRANCES"), ("andr\u00e9", "andre\u0301")])

@@ -30,10 +30,13 @@ def find(user_id: str, gpgkey_id: str | None = None) -> Person | None:
     if user is None or user.deleted:
         return None
     is_known = gpgkey_id is not None and user.gpgkey_id == gpgkey_id
+    gpgkey = rows.find(Gpgkey, str(gpgkey_id)) if is_known else key_of(user)
+    if gpgkey is not None and gpgkey.deleted:  # with the user, since they were read
+        return None
     return Person(
         user,
         roles.of(rows).role_of(user.role_id),
-        rows.find(Gpgkey, str(gpgkey_id)) if is_known else key_of(user),
+        gpgkey,
         mfa_settings.is_enabled(user.row, mfa_settings.providers_in(rows)),
     )
 

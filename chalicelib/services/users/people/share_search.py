@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -16,10 +16,11 @@ from chalicelib.services.users.people.user_lists import Listed, WantedUsers
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
+from chalicelib.storage.base import Key
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group, GroupRow
 from chalicelib.tables.groups.memberships import Membership
-from chalicelib.tables.users.users import UserRow
+from chalicelib.tables.users.users import User, UserRow
 
 MOST = 25
 """Users shown, and groups: whoever looks for others says more of their names."""
@@ -51,7 +52,8 @@ def search(
         partial(user_lists.among, ids, actor, wanted, show, known), partial(_groups, groups, text)
     )
     users.sort(key=lambda listed: folded(username(listed.user)))
-    return users[:MOST], _with_members(rows)
+    shown = users[:MOST]
+    return shown, _with_members(rows, [User.by_id(each.id) for each in shown])
 
 
 def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
@@ -64,9 +66,13 @@ def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
     return [row for row in found if not row["deleted"]["BOOL"]]
 
 
-def _with_members(groups: list[GroupRow]) -> list[FoundGroup]:
+def _with_members(groups: list[GroupRow], users: Sequence[Key]) -> list[FoundGroup]:
+    """Groups with their members, of whom none is gone who is among the users that are shown."""
+    if not groups:
+        return []
     members = memberships.shown(groups)
-    memberships.require_shown_whole(groups, members)
+    now = memberships.require_shown_whole(groups, members, *users)
+    user_lists.require_there(users, now)
     return [
         FoundGroup(Group.of_row(group), [Membership.of_row(row) for row in rows])
         for group, rows in zip(groups, members, strict=True)

@@ -5,12 +5,12 @@ One may have thousands of rows: they stay as DynamoDB sent them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Forbidden
+from chalicelib.domain.errors import Forbidden, Stale
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.light import dataclass
@@ -20,7 +20,8 @@ from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
-from chalicelib.storage.base import RawRow, Table
+from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
@@ -28,11 +29,13 @@ from chalicelib.tables.users.users import User, UserRow
 
 Shown = TypeVar("Shown")
 ShownKey = TypeVar("ShownKey")
+Made = TypeVar("Made")
 
 
 class Listed(NamedTuple, Generic[Shown, ShownKey]):
     """A user of a list as they are shown, and their key where that has been read."""
 
+    id: str
     user: Shown
     gpgkey_id: str | None
     gpgkey: ShownKey | None = None
@@ -55,6 +58,8 @@ class WantedUsers:
     """Whether their sign-in takes a second factor, for administrators, who alone see it."""
     providers: tuple[str, ...] = ()
     """The providers of second factors that are turned on."""
+    with_groups: bool = False
+    """Whether they are shown with their groups."""
 
     @property
     def is_everybody(self) -> bool:
@@ -85,7 +90,31 @@ def among(
     known: Known,
 ) -> list[Listed[Shown, Any]]:
     """Return the same of those users whose identifiers, and of those roles that, were read."""
-    return reading.gather(User, ids, _maker(actor, wanted, show, known))
+    return _gathered(wanted, ids, _maker(actor, wanted, show, known))
+
+
+def _gathered(
+    wanted: WantedUsers,
+    ids: Collection[str],
+    make: Callable[[type[Table], RawRow], Made | None],
+    *others: Key,
+) -> list[Made]:
+    """Read the users of these identifiers, and other rows with them.
+
+    Where they come in several calls, no change of a group they are shown with comes in between.
+    """
+    if not wanted.with_groups or len(ids) <= reading.BATCH:
+        return reading.gather(User, ids, make, *others)
+    groups = memberships.ShownByUser()
+
+    def note(table: type[Table], row: RawRow) -> Made | None:
+        if table is User:
+            groups.note(User.typed(row))
+        return make(table, row)
+
+    found = reading.gather(User, ids, note, *others)
+    groups.require_whole(ids)
+    return found
 
 
 def everybody() -> set[str]:
@@ -119,17 +148,17 @@ def search_with_keys(
         return with_keys(search(actor, wanted, show), show_key)
     ids, owners, known = reading.together(everybody, _owners, roles.read)
     keys = (Gpgkey.by_id(key) for key, owner in owners.items() if owner in ids)
-    gpgkeys: dict[str, ShownKey] = {}
+    gpgkeys = _Keys(show_key)
 
     def make(table: type[Table], row: RawRow) -> Listed[Shown, ShownKey] | None:
         if table is Gpgkey:
-            gpgkeys[row["id"]["S"]] = show_key(Gpgkey.typed(row))
+            gpgkeys.add(row)
             return None
         return make_user(table, row)
 
     make_user = _maker(actor, wanted, show, known)
-    found = reading.gather(User, ids, make, *keys)
-    return with_keys(_paired(found, gpgkeys), show_key)
+    found = gpgkeys.paired(_gathered(wanted, ids, make, *keys))
+    return with_keys(found, show_key)
 
 
 def with_keys(
@@ -139,20 +168,45 @@ def with_keys(
     missing = {each.gpgkey_id for each in found if each.gpgkey_id and not each.gpgkey}
     if not missing:
         return list(found)
-    made = reading.gather(Gpgkey, missing, lambda _, row: (row["id"]["S"], show(Gpgkey.typed(row))))
-    return _paired(found, dict(made))
+    gpgkeys = _Keys(show)
+    reading.gather(Gpgkey, missing, lambda _, row: gpgkeys.add(row))
+    return gpgkeys.paired(found)
+
+
+def require_there(users: Iterable[Key], now: Rows) -> None:
+    """Begin again if one of these users, who were read before, is deleted by now."""
+    rows = (User.among(now, key) for key in users)
+    if any(row is None or row["deleted"]["BOOL"] for row in rows):
+        raise Stale
+
+
+class _Keys(Generic[ShownKey]):
+    """Keys that were read, as they are shown."""
+
+    def __init__(self, show: Callable[[GpgkeyRow], ShownKey]) -> None:
+        self._show = show
+        self._shown: dict[str, ShownKey] = {}
+        self._ended: set[str] = set()
+
+    def add(self, row: RawRow) -> None:
+        gpgkey = Gpgkey.typed(row)
+        self._shown[gpgkey["id"]["S"]] = self._show(gpgkey)
+        if gpgkey["deleted"]["BOOL"]:
+            self._ended.add(gpgkey["id"]["S"])
+
+    def paired(self, found: Sequence[Listed[Shown, ShownKey]]) -> list[Listed[Shown, ShownKey]]:
+        """Users with their keys. A key ends with its user: nobody is shown with one that has."""
+        ended = [User.by_id(each.id) for each in found if each.gpgkey_id in self._ended]
+        require_there(ended, reading.read(ended))
+        return [
+            each._replace(gpgkey=each.gpgkey or self._shown.get(each.gpgkey_id or ""))
+            for each in found
+        ]
 
 
 def _listed(user: UserRow, shown: Shown) -> Listed[Shown, Any]:
-    return Listed(shown, user["gpgkey_id"]["S"] if "gpgkey_id" in user else None)
-
-
-def _paired(
-    found: Iterable[Listed[Shown, ShownKey]], gpgkeys: Mapping[str, ShownKey]
-) -> list[Listed[Shown, ShownKey]]:
-    return [
-        Listed(user, key_id, gpgkey or gpgkeys.get(key_id or "")) for user, key_id, gpgkey in found
-    ]
+    gpgkey_id = user["gpgkey_id"]["S"] if "gpgkey_id" in user else None
+    return Listed(user["id"]["S"], shown, gpgkey_id)
 
 
 def _owners() -> dict[str, str]:
@@ -176,7 +230,7 @@ def _with_access(
     direct = grants.user_holders(resource)
     holders = resource.permissions.keys()
     if len(direct) == len(holders):
-        return reading.gather(User, direct, make)
+        return _gathered(wanted, direct, make)
 
     def make_holder(table: type[Table], row: RawRow) -> Listed[Shown, Any] | None:
         user = User.typed(row)
@@ -185,7 +239,7 @@ def _with_access(
 
     groups = memberships.group_holders(resource.permissions)
     ids, versions = reading.together(everybody, partial(memberships.versions, groups))
-    found = reading.gather(User, ids, make_holder)
+    found = _gathered(wanted, ids, make_holder)
     reading.require_unchanged({**versions, resource.key: int(resource.version)})
     return found
 
