@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
+from functools import cache
 from importlib import import_module
 
 import chalicelib.storage.changes.parts
@@ -10,8 +11,9 @@ import chalicelib.tables
 from chalicelib.storage.base import Table, every_table
 
 
-def tables() -> list[type[Table]]:
+@cache
+def tables() -> tuple[type[Table], ...]:
     """Every table of the service. Their modules are loaded, which no sign-in should wait for."""
     for module in pkgutil.walk_packages(chalicelib.tables.__path__, "chalicelib.tables."):
         import_module(module.name)
-    return [each for each in every_table() if each.__module__.startswith("chalicelib.")]
+    return tuple(each for each in every_table() if each.__module__.startswith("chalicelib."))
