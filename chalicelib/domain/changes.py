@@ -206,6 +206,6 @@ class Transfer:
     """Of groups that would be left without one."""
 
     @property
-    def new_owners(self) -> frozenset[str]:
-        """By which permissions items get one; none of a list that is refused in its turn."""
+    def owner_permission_ids(self) -> frozenset[str]:
+        """The permissions whose holders become owners; none of a list that is to be refused."""
         return frozenset() if isinstance(self.owners, Refusal) else self.owners.ids

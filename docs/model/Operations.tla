@@ -183,7 +183,8 @@ stage(o) ==
     /\ Go(o, After(o, "stage"))
     /\ UNCHANGED <<row, plain, header, done, of, judged>>
 
-(* An owner who is refused undoes their operation; of one that others have undone, the lines go. *)
+(* An owner who is refused undoes their operation. Where others have, they remove its lines: *)
+(* those that they staged since are still there.                                             *)
 Abandon(o) ==
     /\ Go(o, "find_header")
     /\ Remember(o, [Blank EXCEPT !.ending = o, !.then = "end"])

@@ -15,6 +15,7 @@ from chalicelib.tables.items.resources import Resource
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Around
+from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.watch import worn
 from tests.support.model.invariants import check_invariants
 from tests.support.proving import more
@@ -88,6 +89,22 @@ def test_who_has_thousands_of_items_is_deleted_in_bounded_memory(ada, betty, sto
     assert max(census.most.values()) > MOST_HELD / 2
     assert max(census.most.values()) < 2.5 * MOST_HELD
     assert store.rows(Part.stored_as()) == []
+    check_invariants(store)
+
+
+@slow
+def test_who_loses_access_meanwhile_is_made_no_owner(ada, betty, carol, store):
+    """I2: between two pages of what is handed over to them"""
+    items = [make.resource(betty, {carol: READ}) for _ in range(MOST_HELD + 10)]
+    last = max(items)
+    owners = [owner(each, carol) for each in items]
+
+    with Meanwhile(lambda: shares.share(betty, last, [shares.remove(last, carol)]), nth=2) as lost:
+        response = delete(ada, betty, owners=owners)
+
+    assert lost.happened
+    assert (response.status, response.message) == (400, "The transfer is not authorized")
+    assert not people.stored(betty.id).deleted
     check_invariants(store)
 
 

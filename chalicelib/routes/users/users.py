@@ -251,5 +251,4 @@ def _wanted(query: Query, factors: SecondFactors) -> WantedUsers:
         is_active=query.filter("is-active"),
         is_mfa_enabled=query.filter("is-mfa-enabled") if factors.providers else None,
         providers=factors.providers,
-        with_groups=query.contains("groups_users"),
     )

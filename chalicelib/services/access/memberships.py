@@ -14,11 +14,9 @@ from chalicelib.storage.changes.decisions import Versions
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.reading import Rows
 from chalicelib.storage.versioned import version_in
-from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group, GroupRow
 from chalicelib.tables.groups.memberships import Membership, MembershipRow
 from chalicelib.tables.items.permissions import Permission
-from chalicelib.tables.users.users import UserRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,34 +133,6 @@ def require_shown_whole(
     if any(rows != list(shown_of) for rows, (_, shown_of) in zip(again, moved, strict=True)):
         raise Stale
     return now
-
-
-class ShownByUser:
-    """The groups that a list of users shows, held to what they were at one moment.
-
-    The rows of users come in many calls; a change of a group may come between two of them. So
-    versions of groups are read first, and members of those whose version has risen afterwards.
-    """
-
-    def __init__(self) -> None:
-        self._versions = versions(claim.subject for claim in Claim.of_kind(GROUP))
-        self._shown: dict[str, dict[str, bool]] = {}
-
-    def note(self, user: UserRow) -> None:
-        """Note that a user belongs to groups, and whether they manage them."""
-        for group_id, belonging in user["groups"]["M"].items():
-            members = self._shown.setdefault(group_id, {})
-            members[user["id"]["S"]] = belonging["M"]["is_admin"]["BOOL"]
-
-    def require_whole(self, user_ids: Collection[str]) -> None:
-        """Begin again if these were at no moment those of the users who belong to the groups."""
-        now = versions(self._shown)
-        moved = [key.hash_key for key in now if now[key] != self._versions.get(key)]
-        again = reading.together(*(partial(Membership.rows_in, id_) for id_ in moved))
-        for group_id, rows in zip(moved, again, strict=True):
-            members = {row["user_id"]["S"]: row["is_admin"]["BOOL"] for row in rows}
-            if self._shown[group_id] != {id_: members[id_] for id_ in members if id_ in user_ids}:
-                raise Stale
 
 
 def _require_same(row: GroupRow, now: GroupRow | None) -> None:

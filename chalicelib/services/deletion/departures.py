@@ -38,7 +38,7 @@ from chalicelib.tables.items.permissions import Permission
 from chalicelib.tables.logs.action_logs import HandedOver
 
 Items = Mapping[ItemId, Item]
-Heirs = Mapping[Key, Sequence[HandedOver]]
+NewOwners = Mapping[Key, Sequence[HandedOver]]
 Losses = Iterable[tuple[UserId, Item]]
 TRANSFER_REFUSED = "The transfer is not authorized"
 
@@ -54,8 +54,8 @@ class Departure:
     """Items that do; None where they are more than are held in memory."""
     others: Items
     """Items that do not; of more than are held, those of one page."""
-    heirs: Heirs
-    """What would be left without an owner, each with who is made one."""
+    new_owners: NewOwners
+    """Of what would be left without an owner, each with who is made one."""
     groups: Mapping[GroupId, Group]
     """The groups in these access lists that stay."""
     left: Collection[GroupId] = ()
@@ -64,7 +64,7 @@ class Departure:
     @property
     def blocking(self) -> list[Item]:
         """What is left without an owner all the same; read once more where it was not kept."""
-        keys = [key for key, heirs in self.heirs.items() if not heirs]
+        keys = [key for key, owners in self.new_owners.items() if not owners]
         items = self.items
         found = _stored(keys) if items is None else [items[ItemId(key.hash_key)] for key in keys]
         return sorted(found, key=lambda item: str(item.id))
@@ -85,13 +85,13 @@ class Departure:
     def require_named(self, transfer: Transfer) -> None:
         """Refuse owners that are not named of each item that needs one, and of no other."""
         named = due(transfer.owners)
-        if named and not named.are_for([key.hash_key for key in self.heirs]):
+        if named and not named.are_for([key.hash_key for key in self.new_owners]):
             raise Invalid(TRANSFER_REFUSED)
 
     @property
     def handed_over(self) -> Iterator[HandedOver]:
         """The owners that are made, as logs tell it."""
-        return chain.from_iterable(self.heirs.values())
+        return chain.from_iterable(self.new_owners.values())
 
     def write(
         self, tx: Change, losing: Callable[[Items, Items], Losses], expiring: Expiring
@@ -122,8 +122,11 @@ class Departure:
         """Write what becomes of some of the items, which are decided upon once more."""
         fates = self._fates(items)
         groups = {g for each in items.values() for g in memberships.group_holders(each.permissions)}
-        if fates.blocking or not groups <= self.groups.keys() | self.gone:
-            raise Stale  # others have access by now
+        have_access = all(
+            each.permissions.keys() >= {*self._owners(each)} for each in items.values()
+        )
+        if fates.blocking or not have_access or not groups <= self.groups.keys() | self.gone:
+            raise Stale  # others have access by now, or who is made an owner has none
         for item_id, item in items.items():
             if item_id in fates.deleted:
                 tx.then_update(item, *item.deletion())
@@ -159,7 +162,7 @@ class Departure:
 
     def _owners(self, item: Item) -> list[str]:
         """Who is made an owner of an item."""
-        return [each.holder for each in self.heirs.get(item.key, ())]
+        return [each.holder for each in self.new_owners.get(item.key, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,19 +193,19 @@ def read(
     pages = chain([among(rows, first)], map(_stored, more))
     found: Items = {}
     rest: Items = {}
-    named, heirs = transfer.new_owners, dict[Key, Sequence[HandedOver]]()
+    new_owners: dict[Key, Sequence[HandedOver]] = {}
     staying: set[GroupId] = set()
     for page in pages:
         found, rest = _parted(page, gone)
         fates = ownership.fates({id_: _access(each) for id_, each in found.items()}, gone)
         for item_id in sorted(fates.blocking):
             item = found[ItemId(item_id)]
-            heirs[item.key] = [*_named(item, named, gone)]
+            new_owners[item.key] = [*_named(item, transfer.owner_permission_ids, gone)]
         for each in found.values():
             staying |= memberships.group_holders(each.permissions)
     groups = groups_by_id(staying.difference(gone))
     kept = None if more else found
-    return Departure(frozenset(gone), keys, kept, rest, heirs, groups), rows
+    return Departure(frozenset(gone), keys, kept, rest, new_owners, groups), rows
 
 
 def _stored(keys: Sequence[Key]) -> list[Item]:

@@ -97,12 +97,6 @@ class _UserDeletion:
         """All they have access to, also what they only have by groups."""
         return ((UserId(self.user.id), item) for item in {**items, **others}.values())
 
-    def transferred(self, transfer: Transfer) -> _UserDeletion:
-        """The same with the managers that are named; refuse owners that are named wrongly."""
-        managed = self._with_managers(due(transfer.managers))
-        managed.departure.require_named(transfer)
-        return managed
-
     def require_free(self) -> None:
         """Refuse where a group would be left without a manager, or an item without an owner."""
         groups, items = self.unmanaged, self.departure.blocking
@@ -114,7 +108,7 @@ class _UserDeletion:
         members = [(group, self.members[GroupId(group.id)]) for group in groups]
         raise Blocked(" ".join(sentences), departures.obstacles(items, members, self.lonely))
 
-    def _with_managers(self, named: changes.HandedOver) -> _UserDeletion:
+    def with_managers(self, named: changes.HandedOver) -> _UserDeletion:
         """The same with a manager for each group that lacks one, and for no other."""
         if not named:
             return self
@@ -219,7 +213,9 @@ def _read(user: User, transfer: Transfer, gone: Collection[str] = ()) -> _UserDe
     departure = replace(departure, groups={**departure.groups, **staying}, left=staying.keys())
     rows = [key for keys in alone for key in keys]
     deletion = _UserDeletion(user, groups, members, held, rows, departure, found)
-    return deletion.transferred(transfer)
+    deletion = deletion.with_managers(due(transfer.managers))
+    departure.require_named(transfer)
+    return deletion
 
 
 def _members_and_items_of(

@@ -16,7 +16,6 @@ from chalicelib.services.users.people.user_lists import Listed, WantedUsers
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.groups.groups import Group, GroupRow
 from chalicelib.tables.groups.memberships import Membership
@@ -53,7 +52,7 @@ def search(
     )
     users.sort(key=lambda listed: folded(username(listed.user)))
     shown = users[:MOST]
-    return shown, _with_members(rows, [User.by_id(each.id) for each in shown])
+    return shown, _with_members(rows, shown)
 
 
 def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
@@ -66,13 +65,14 @@ def _groups(claims: Iterable[Claim], text: str | None) -> list[GroupRow]:
     return [row for row in found if not row["deleted"]["BOOL"]]
 
 
-def _with_members(groups: list[GroupRow], users: Sequence[Key]) -> list[FoundGroup]:
-    """Groups with their members, of whom none is gone who is among the users that are shown."""
+def _with_members(groups: list[GroupRow], users: Sequence[Listed[Any, Any]]) -> list[FoundGroup]:
+    """Groups with their members, of the moment that the users, shown beside them, are of."""
     if not groups:
         return []
     members = memberships.shown(groups)
-    now = memberships.require_shown_whole(groups, members, *users)
-    user_lists.require_there(users, now)
+    keys = (User.by_id(each.id) for each in users)
+    now = memberships.require_shown_whole(groups, members, *keys)
+    user_lists.require_same(users, now)
     return [
         FoundGroup(Group.of_row(group), [Membership.of_row(row) for row in rows])
         for group, rows in zip(groups, members, strict=True)

@@ -20,7 +20,7 @@ from chalicelib.services.users.policies import mfa_settings
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
-from chalicelib.storage.base import Key, RawRow, Table
+from chalicelib.storage.base import RawRow, Table
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
 from chalicelib.tables.items.resources import Resource
@@ -29,13 +29,13 @@ from chalicelib.tables.users.users import User, UserRow
 
 Shown = TypeVar("Shown")
 ShownKey = TypeVar("ShownKey")
-Made = TypeVar("Made")
 
 
 class Listed(NamedTuple, Generic[Shown, ShownKey]):
     """A user of a list as they are shown, and their key where that has been read."""
 
     id: str
+    version: int
     user: Shown
     gpgkey_id: str | None
     gpgkey: ShownKey | None = None
@@ -58,8 +58,6 @@ class WantedUsers:
     """Whether their sign-in takes a second factor, for administrators, who alone see it."""
     providers: tuple[str, ...] = ()
     """The providers of second factors that are turned on."""
-    with_groups: bool = False
-    """Whether they are shown with their groups."""
 
     @property
     def is_everybody(self) -> bool:
@@ -90,31 +88,7 @@ def among(
     known: Known,
 ) -> list[Listed[Shown, Any]]:
     """Return the same of those users whose identifiers, and of those roles that, were read."""
-    return _gathered(wanted, ids, _maker(actor, wanted, show, known))
-
-
-def _gathered(
-    wanted: WantedUsers,
-    ids: Collection[str],
-    make: Callable[[type[Table], RawRow], Made | None],
-    *others: Key,
-) -> list[Made]:
-    """Read the users of these identifiers, and other rows with them.
-
-    Where they come in several calls, no change of a group they are shown with comes in between.
-    """
-    if not wanted.with_groups or len(ids) <= reading.BATCH:
-        return reading.gather(User, ids, make, *others)
-    groups = memberships.ShownByUser()
-
-    def note(table: type[Table], row: RawRow) -> Made | None:
-        if table is User:
-            groups.note(User.typed(row))
-        return make(table, row)
-
-    found = reading.gather(User, ids, note, *others)
-    groups.require_whole(ids)
-    return found
+    return reading.gather(User, ids, _maker(actor, wanted, show, known))
 
 
 def everybody() -> set[str]:
@@ -157,8 +131,9 @@ def search_with_keys(
         return make_user(table, row)
 
     make_user = _maker(actor, wanted, show, known)
-    found = gpgkeys.paired(_gathered(wanted, ids, make, *keys))
-    return with_keys(found, show_key)
+    found = reading.gather(User, ids, make, *keys)
+    gpgkeys.require_shown(found)
+    return with_keys(gpgkeys.paired(found), show_key)
 
 
 def with_keys(
@@ -170,13 +145,13 @@ def with_keys(
         return list(found)
     gpgkeys = _Keys(show)
     reading.gather(Gpgkey, missing, lambda _, row: gpgkeys.add(row))
+    gpgkeys.require_shown(found)
     return gpgkeys.paired(found)
 
 
-def require_there(users: Iterable[Key], now: Rows) -> None:
-    """Begin again if one of these users, who were read before, is deleted by now."""
-    rows = (User.among(now, key) for key in users)
-    if any(row is None or row["deleted"]["BOOL"] for row in rows):
+def require_same(users: Iterable[Listed[Any, Any]], now: Rows) -> None:
+    """Begin again if one of these users has been changed or deleted since they were read."""
+    if any(now.version(User.by_id(each.id)) != each.version for each in users):
         raise Stale
 
 
@@ -194,10 +169,16 @@ class _Keys(Generic[ShownKey]):
         if gpgkey["deleted"]["BOOL"]:
             self._ended.add(gpgkey["id"]["S"])
 
+    def require_shown(self, users: Iterable[Listed[Any, Any]]) -> None:
+        """Begin again if one of these users has been deleted since they were read.
+
+        Their key has ended with them, if it was read later.
+        """
+        with_ended = [each for each in users if each.gpgkey_id in self._ended]
+        require_same(with_ended, reading.read(User.by_id(each.id) for each in with_ended))
+
     def paired(self, found: Sequence[Listed[Shown, ShownKey]]) -> list[Listed[Shown, ShownKey]]:
-        """Users with their keys. A key ends with its user: nobody is shown with one that has."""
-        ended = [User.by_id(each.id) for each in found if each.gpgkey_id in self._ended]
-        require_there(ended, reading.read(ended))
+        """Users, each with their key."""
         return [
             each._replace(gpgkey=each.gpgkey or self._shown.get(each.gpgkey_id or ""))
             for each in found
@@ -206,7 +187,7 @@ class _Keys(Generic[ShownKey]):
 
 def _listed(user: UserRow, shown: Shown) -> Listed[Shown, Any]:
     gpgkey_id = user["gpgkey_id"]["S"] if "gpgkey_id" in user else None
-    return Listed(user["id"]["S"], shown, gpgkey_id)
+    return Listed(user["id"]["S"], int(user["version"]["N"]), shown, gpgkey_id)
 
 
 def _owners() -> dict[str, str]:
@@ -230,7 +211,7 @@ def _with_access(
     direct = grants.user_holders(resource)
     holders = resource.permissions.keys()
     if len(direct) == len(holders):
-        return _gathered(wanted, direct, make)
+        return reading.gather(User, direct, make)
 
     def make_holder(table: type[Table], row: RawRow) -> Listed[Shown, Any] | None:
         user = User.typed(row)
@@ -239,7 +220,7 @@ def _with_access(
 
     groups = memberships.group_holders(resource.permissions)
     ids, versions = reading.together(everybody, partial(memberships.versions, groups))
-    found = _gathered(wanted, ids, make_holder)
+    found = reading.gather(User, ids, make_holder)
     reading.require_unchanged({**versions, resource.key: int(resource.version)})
     return found
 
