@@ -18,7 +18,7 @@ from tests.support.faults.hooks import Around
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.faults.watch import worn
 from tests.support.model.invariants import check_invariants
-from tests.support.proving import more
+from tests.support.proving import PROVING, more
 from tests.support.world import groups, make, people
 from tests.support.world.departures import causes, delete, dry_run, holders_of, manager, owner
 from tests.support.world.items import shares
@@ -77,7 +77,9 @@ def test_the_names_of_groups_that_went_may_be_taken(ada, betty):
 def test_who_has_thousands_of_items_is_deleted_in_bounded_memory(ada, betty, store):
     items = [make.resource(betty, {} if n % 2 else {ada: READ}) for n in range(THOUSANDS)]
     shared = items[::2]
-    assert causes(dry_run(ada, betty))["resources"] == {*shared}
+    refused = dry_run(ada, betty)
+    assert refused.status == 400
+    assert PROVING or causes(refused)["resources"] == {*shared}  # 10,000 fit no answer
 
     with Census(Resource, Part) as census:
         response = delete(ada, betty, owners=[owner(each, ada) for each in shared])
