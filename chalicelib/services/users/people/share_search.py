@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from chalicelib.domain.actor import Actor
+from chalicelib.domain.errors import Stale
 from chalicelib.domain.folding import folded
 from chalicelib.domain.light import dataclass
 from chalicelib.services.access import memberships
@@ -70,9 +71,10 @@ def _with_members(groups: list[GroupRow], users: Sequence[Listed[Any, Any]]) -> 
     if not groups:
         return []
     members = memberships.shown(groups)
-    keys = (User.by_id(each.id) for each in users)
-    now = memberships.require_shown_whole(groups, members, *keys)
-    user_lists.require_same(users, now)
+    versions = {User.by_id(each.id): each.version for each in users}
+    now = memberships.require_shown_whole(groups, members, *versions)
+    if any(now.version(key) != version for key, version in versions.items()):
+        raise Stale
     return [
         FoundGroup(Group.of_row(group), [Membership.of_row(row) for row in rows])
         for group, rows in zip(groups, members, strict=True)

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from chalicelib.domain.actor import Actor
-from chalicelib.domain.errors import Forbidden, Stale
+from chalicelib.domain.errors import Forbidden
 from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import ResourceId
 from chalicelib.domain.light import dataclass
@@ -21,7 +21,6 @@ from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table
-from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import FINGERPRINT, USERNAME, Claim
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.users.gpgkeys import Gpgkey, GpgkeyRow
@@ -149,12 +148,6 @@ def with_keys(
     return gpgkeys.paired(found)
 
 
-def require_same(users: Iterable[Listed[Any, Any]], now: Rows) -> None:
-    """Begin again if one of these users has been changed or deleted since they were read."""
-    if any(now.version(User.by_id(each.id)) != each.version for each in users):
-        raise Stale
-
-
 class _Keys(Generic[ShownKey]):
     """Keys that were read, as they are shown."""
 
@@ -174,8 +167,9 @@ class _Keys(Generic[ShownKey]):
 
         Their key has ended with them, if it was read later.
         """
-        with_ended = [each for each in users if each.gpgkey_id in self._ended]
-        require_same(with_ended, reading.read(User.by_id(each.id) for each in with_ended))
+        reading.require_unchanged(
+            {User.by_id(each.id): each.version for each in users if each.gpgkey_id in self._ended}
+        )
 
     def paired(self, found: Sequence[Listed[Shown, ShownKey]]) -> list[Listed[Shown, ShownKey]]:
         """Users, each with their key."""
