@@ -266,4 +266,4 @@ def test_the_process_of_a_change_of_any_size_may_die_at_any_moment(
     """FT01, FT02, FT10: at some moments of all its steps"""
     trial = Trial(store, time, prepared(tenant))
     deaths = [*kill_points(len(trial.calls))]
-    endure(store, trial, iter(deaths[-9 :: -(len(deaths) // more(fewer(2, 4), 24))]))
+    endure(store, trial, iter(deaths[-9 :: -(len(deaths) // more(fewer(2, 4), 12))]))
