@@ -1,4 +1,4 @@
-"""A command, carried out with all that it needs."""
+"""How a command is carried out with all that it needs, and what is said where AWS refuses."""
 
 from __future__ import annotations
 
