@@ -47,6 +47,8 @@ class Filter:
     choices: tuple[str, ...] = ()
     about: str = ""
     """What it keeps, where its name does not say so."""
+    known_as: str = ""
+    """What messages call it, where clients do not know its name."""
 
     def value(self, name: str, plain: Sequence[str], listed: Sequence[str]) -> Any:
         """The value of `filter[name]=` (`plain`) and `filter[name][]=` (`listed`).
@@ -77,7 +79,8 @@ class Filter:
             raise self.refused(name, value) from None
 
     def refused(self, name: str, value: str) -> Invalid:
-        return Invalid(f'Invalid filter. "{value}" is not a valid {self.noun} for filter {name}.')
+        known = self.known_as or name
+        return Invalid(f'Invalid filter. "{value}" is not a valid {self.noun} for filter {known}.')
 
 
 def ids(noun: str, *, allows_root: bool = False) -> Filter:

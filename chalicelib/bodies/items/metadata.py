@@ -81,7 +81,7 @@ _only_null = Rule(
 _moment = Rule(
     "dateTime",
     "The {field} date should be a date and a time.",
-    lambda value: find_moment(value) is not None,
+    lambda value: find_moment(value) is not None and len(value) > len("2026-11-21"),
     gives=datetime,
     canonical=find_moment,
     schema={"type": "string", "format": "date-time"},

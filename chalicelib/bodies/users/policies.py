@@ -75,7 +75,8 @@ _MASKS = tuple(each.name for each in fields(PasswordGeneratorBody) if each.name.
 def _selects(value: Any) -> bool:
     """Whether a mask is on; what is none says so itself, unless all are surely off."""
     off = (False, 0, "0", None)
-    return not isinstance(value, dict) or any(value.get(name) not in off for name in _MASKS)
+    is_told_elsewhere = not value or not isinstance(value, dict)
+    return is_told_elsewhere or any(value.get(name) not in off for name in _MASKS)
 
 
 _some_mask = Rule("noMaskSelected", "At least one set of characters should be selected.", _selects)

@@ -20,6 +20,7 @@ endpoints = Endpoints(__name__)
 SORTS: dict[str, Callable[[GpgkeyRow], str]] = {"Gpgkeys.key_id": lambda row: row["key_id"]["S"]}
 _synced = replace(
     timestamp,
+    known_as="modified-after",
     about=(
         "The servertime of a list of keys that the client has: keeps what has changed since, or "
         "may be missing there. Also known as modified_after."

@@ -7,7 +7,7 @@ left alone, and so are those that people have ended.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -86,15 +86,15 @@ class Joining:
     def _add(self, user: User, asked: list[User]) -> None:
         cause = self._cause(user)
         if cause is not None:
-            message = f"{user.username} not added to {self.name}: {cause}."
-            seen = None if self.group is None else SeenGroup(self.group, Form.PLAIN)
-            self._tell(Status.IGNORE, message, seen)
+            self._leave_out(f"{user.username} not added to {self.name}: {cause}.")
         elif self.group is not None and self.group.id in self.known.holding:
             message = (
                 f"{user.username} must be added to {self.name} by hand: it has access to "
                 "resources. Its managers were asked by mail."
             )
-            self._tell(Status.WARNING, message, SeenUser(user, Form.PLAIN))
+            seen = SeenUser(user, Form.PLAIN)
+            report = _membership(Action.CREATE, Status.WARNING, message, seen)
+            self.others.append(telling(report))
             asked.append(user)
         else:
             self.additions.append(Addition(UserId(user.id), is_admin=False))
@@ -122,8 +122,16 @@ class Joining:
             return f"validation, a group has at most {MOST_MEMBERS} members"
         return None
 
-    def _tell(self, status: Status, message: str, seen: Seen | None) -> None:
-        self.others.append(telling(_membership(Action.CREATE, status, message, seen)))
+    def _leave_out(self, message: str) -> None:
+        def tell(_: User | Group | None) -> Report:
+            group = self.known.group_of(self.team) if self.group is None else self.group
+            seen = None if group is None else self._seen(group)
+            return _membership(Action.CREATE, Status.IGNORE, message, seen)
+
+        self.others.append(Step(tells=(tell,)))
+
+    def _seen(self, group: Group) -> SeenGroup:
+        return (as_added if self.group is None else as_known)(self.known, group)
 
     def steps(self) -> Iterator[Step]:
         for chunk in in_chunks(self.additions, AT_ONCE):
@@ -140,13 +148,7 @@ class Joining:
     def tell(self, additions: Sequence[Addition]) -> Iterator[Telling]:
         for addition in additions:
             user = self.known.users[addition.user_id]
-            message = f"{user.username} added to {self.name}."
-            yield _changed(
-                Action.CREATE,
-                user,
-                message,
-                Belonging(addition.membership_id, addition.is_admin, clock.now()),
-            )
+            yield _changed(Action.CREATE, f"{user.username} added to {self.name}.", self._seen)
 
 
 def managing(known: Known, team: Team, name: str, manager: Addition) -> Iterator[Telling]:
@@ -199,14 +201,17 @@ def _leaving(known: Known, team: Team, group: Group) -> Iterator[Step]:
             leaving.append((user, relation))
             del roster[user.id]
     for chunk in in_chunks(leaving, AT_ONCE):
-        yield _left(team, group, chunk)
+        yield _left(known, team, group, chunk)
     for relations in in_chunks(forgotten, AT_ONCE):
         yield Step(Members(team, forgotten=relations))
 
 
-def _left(team: Team, group: Group, leaving: Sequence[tuple[User, DirectoryLink]]) -> Step:
+def _left(
+    known: Known, team: Team, group: Group, leaving: Sequence[tuple[User, DirectoryLink]]
+) -> Step:
+    seen = partial(as_known, known)
     tells = [
-        _changed(Action.DELETE, user, f"{user.username} removed from {group.name}.")
+        _changed(Action.DELETE, f"{user.username} removed from {group.name}.", seen)
         for user, _ in leaving
     ]
     return Step(
@@ -267,16 +272,25 @@ def _made_by_hand(
             yield user, belonging, relation
 
 
-def _changed(
-    action: Action, user: User, message: str, belonging: Belonging | None = None
-) -> Telling:
-    """Tells of one who has joined or left, with the group they did so with."""
+def as_added(known: Known, group: Group) -> SeenGroup:
+    """A group that the run has made, with the one who manages it."""
+    belonging = known.rosters[group.id][known.manager.id]
+    return SeenGroup(group, Form.ADDED, ((known.manager, belonging),))
+
+
+def as_known(known: Known, group: Group) -> SeenGroup:
+    """A group that was there before, with those members of whom the run knows."""
+    roster = known.rosters.get(group.id, {})
+    members = [(known.users[each], roster[each]) for each in roster if each in known.users]
+    return SeenGroup(group, Form.PLAIN, members)
+
+
+def _changed(action: Action, message: str, seen: Callable[[Group], SeenGroup]) -> Telling:
+    """Tells of one who has joined or left, with the group that they did so with."""
 
     def tell(group: User | Group | None) -> Report:
         assert isinstance(group, Group)  # noqa: S101
-        members = () if belonging is None else ((user, belonging),)
-        seen = SeenGroup(group, Form.PLAIN, members)
-        return _membership(action, Status.SUCCESS, message, seen)
+        return _membership(action, Status.SUCCESS, message, seen(group))
 
     return tell
 

@@ -117,7 +117,7 @@ def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> 
     made = Step(
         MakeGroup(name, [manager, *first], [manager, *first] if managing else first),
         Linking(Model.GROUPS, link, team),
-        (_made(known, user, f"{who} {verb}."), *managing, *joining.tell(first)),
+        (_made(known, f"{who} {verb}."), *managing, *joining.tell(first)),
         refused,
     )
     return [made, *(joining.step(chunk) for chunk in more), *joining.others]
@@ -173,13 +173,10 @@ def _name(team: Team) -> str:
     return team.title or team.name
 
 
-def _made(known: Known, manager: User, message: str) -> Telling:
-    """Tells of a new group, with the one who manages it."""
-
+def _made(known: Known, message: str) -> Telling:
     def tell(group: User | Group | None) -> Report:
         assert isinstance(group, Group)  # noqa: S101
-        belonging = known.rosters[group.id][manager.id]
-        seen = SeenGroup(group, Form.ADDED, ((manager, belonging),))
+        seen = members.as_added(known, group)
         return _report(Action.CREATE, Status.SUCCESS, message, seen)
 
     return tell

@@ -74,6 +74,29 @@ def test_a_dry_run_and_a_run_have_the_same_reports(ada):
     assert [each["user_id"] for each in group["groups_users"]] == [ada.id]
 
 
+def test_memberships_are_told_with_their_group(ada):
+    """In the run that makes it as it was added, later with the members that runs know."""
+    directory.saved(ada, shared.staffed())
+    made = ada.client.post(RUN, {}).body
+    grace = made["users"][0]["data"]["id"]
+    later = ada.client.post(RUN, {}).body["groups"]
+    people.change(grace, active=True)
+    foreseen = ada.client.get(DRY_RUN).body["groups"]
+    joined = ada.client.post(RUN, {}).body["groups"]
+
+    [group, left_out] = [each["data"] for each in made["groups"]]
+    assert left_out == group
+    assert [each["user_id"] for each in group["groups_users"]] == [ada.id]
+    [again] = [each["data"] for each in later]
+    assert again["id"] == group["id"]
+    assert [(m["user_id"], m["user"]["id"]) for m in again["groups_users"]] == [(ada.id, ada.id)]
+    for told in (foreseen, joined):
+        [report] = told
+        members = report["data"]["groups_users"]
+        assert {each["user_id"] for each in members} == {ada.id, grace}
+        assert {each["user"]["id"] for each in members} == {ada.id, grace}
+
+
 def test_each_change_by_a_run_is_logged_as_what_was_asked_for(ada):
     directory.saved(ada, shared.staffed())
     [user] = ada.client.post(RUN, {}).body["users"]

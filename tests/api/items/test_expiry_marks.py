@@ -58,7 +58,9 @@ def test_whoever_may_change_resources_marks_them_as_expired(ada, betty, store, t
         assert shown.keys().isdisjoint({"folder_parent_id", "personal", "secrets", "permission"})
         seen = ada.client.get(path(shown["id"])).body
         assert shown == {name: seen[name] for name in shown}
-        assert actions(store, shown["id"])[0] == "Resources.updated"
+        assert actions(store, shown["id"])[0] == "Resources.expiry-set"
+        told = ada.client.get(f"/actionlog/resource/{shown['id']}.json").body
+        assert "Resources.updated" not in [each["type"] for each in told]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +188,7 @@ def test_many_are_marked_as_one_change(ada, store):
     for each in (several[0], several[-1]):
         row = stored(each)
         assert (row.version, row.lock, row.modified_by) == (2, None, ada.id)
-        assert actions(store, each) == ["Resources.updated"]
+        assert actions(store, each) == ["Resources.expiry-set"]
 
 
 def test_each_is_answered_with_the_moment_that_is_stored(ada, time: Time):

@@ -353,6 +353,7 @@ MATCH = "isMatchingKeyFingerprint"
             ({"expired": each}, {"expired": {"dateTime", "dateTimeStringParseable"}})
             for each in ("soon", 7)
         ),
+        ({"expired": "2026-11-21"}, {"expired": {"dateTime"}}),
         ({"expired": None}, {"expired": {"_empty"}}),
         ({"deleted": "2026-01-01T00:00:00Z"}, {"deleted": {"isNullOnCreate"}}),
         (

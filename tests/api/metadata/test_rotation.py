@@ -187,6 +187,7 @@ def test_what_is_not_there_is_told_before_what_is_stale(ada, first, digest):
         ({"metadata_key_type": "user_key"}, {"metadata_key_type": {"is_not_shared_key"}}),
         ({"metadata_key_type": ""}, {"metadata_key_type": {"_empty"}}),
         ({"modified": "soon"}, {"modified": {"dateTime"}}),
+        ({"modified": "2026-11-21"}, {"modified": {"dateTime"}}),
         ({"modified_by": "me"}, {"modified_by": {"uuid"}}),
         (
             {"modified": None, "modified_by": None},

@@ -173,6 +173,13 @@ def test_passwords_are_made_of_something(ada, digest):
     assert digest() == before
 
 
+@pytest.mark.parametrize("nothing", [{}, [], "", None])
+def test_no_settings_of_passwords_are_told_as_that_alone(ada, nothing):
+    response = ada.client.post(PASSWORDS, changed("password_generator_settings", nothing))
+
+    assert rules(response.body) == {"password_generator_settings": {"_empty"}}
+
+
 def test_numbers_may_be_texts(ada):
     sent = {"entropy_minimum": "80", "external_dictionary_check": "0"}
     assert ada.client.post(PASSPHRASES, sent).body["entropy_minimum"] == 80

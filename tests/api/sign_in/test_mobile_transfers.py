@@ -126,6 +126,15 @@ def test_what_a_transfer_is_to_be(betty, digest, field, value, rules):
     assert digest() == before
 
 
+def test_numbers_may_be_texts_as_forms_send_them(betty, change):
+    transfer = begun(betty, total_pages="3")
+    moved = change(transfer, {"status": "in progress", "current_page": "1"})
+
+    assert (transfer["total_pages"], moved.body["current_page"]) == (3, 1)
+    beyond = change(transfer, {"current_page": "3"})
+    assert set(beyond.body["current_page"]) == {"inferior_to_total"}
+
+
 @pytest.mark.parametrize("pages", [1, 65_534])
 def test_it_has_pages_as_few_and_as_many_as_may_be(betty, pages):
     transfer = begun(betty, total_pages=pages)

@@ -112,6 +112,13 @@ def test_a_query_that_cannot_be_meant_is_refused(ada, query):
     assert ada.client.get(f"/gpgkeys.json?{query}").status == 400
 
 
+def test_a_moment_of_the_other_name_is_refused_by_the_name_that_clients_know(ada):
+    response = ada.client.get("/gpgkeys.json?modified_after=x")
+
+    named = 'Invalid filter. "x" is not a valid timestamp for filter modified-after.'
+    assert (response.status, response.message) == (400, named)
+
+
 def test_one_key_is_shown_also_when_it_is_deleted(ada, betty):
     shown = ada.client.get(f"/gpgkeys/{betty.gpgkey_id}.json").body
     change(betty.gpgkey_id, deleted=True)

@@ -116,7 +116,7 @@ def _write(actor: Actor, stored: Sequence[Resource], changed: Sequence[Resource]
         for kind in {row.resource_type_id for row in stored}:
             tx.require(resource_rules.is_live(kind))
         for place, row in enumerate(changed):
-            line = partial(ActionLog.of, row.id, "Resources.updated", actor.id, actor.caller)
+            line = partial(ActionLog.of, row.id, "Resources.expiry-set", actor.id, actor.caller)
             tx.then_put(line(is_first=place == 0))
         for before, after in zip(stored, changed, strict=True):
             tell_if_expired(tx, actor, before, after)
