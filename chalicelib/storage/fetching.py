@@ -26,6 +26,9 @@ from chalicelib.storage.forms import as_written
 
 BATCH = 100
 """DynamoDB's limit of keys in one call."""
+_FURTHER = 8
+_MOST_LOOKED_AT = 10_000
+"""Rows that a call looks at; a megabyte of them ends it before."""
 
 First = TypeVar("First")
 Second = TypeVar("Second")
@@ -155,14 +158,18 @@ def _rows(operation: str, parameters: Json) -> Iterator[RawRow]:
 
 
 def _pages(operation: str, parameters: Json) -> Iterator[list[RawRow]]:
-    """The rows of each page; one that is empty may have a continuation."""
-    start: Json = {}
+    """The rows of each page; one that is empty may have a continuation.
+
+    A limit is of what is looked at, of which little may be kept: each page looks further.
+    """
     while True:
-        answer = connection.call(operation, {**parameters, **start})
+        answer = connection.call(operation, parameters)
         yield answer["Items"]
         if "LastEvaluatedKey" not in answer:
             return
-        start = {"ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        parameters = {**parameters, "ExclusiveStartKey": answer["LastEvaluatedKey"]}
+        if "Limit" in parameters:
+            parameters["Limit"] = min(parameters["Limit"] * _FURTHER, _MOST_LOOKED_AT)
 
 
 def in_index(table: type[Table], attribute: str, value: str, *, index: str) -> list[RawRow]:

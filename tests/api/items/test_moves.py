@@ -8,6 +8,7 @@ import pytest
 
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items.permissions import PermissionType
+from tests.support.faults.hooks import Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
 from tests.support.world.items import folders, resources
@@ -41,6 +42,25 @@ def test_an_item_is_moved_into_a_folder_and_out_again(ada, store, method, kind, 
     assert ask(f"/move/{kind}/{item_id}.json", {"folder_parent_id": None}).status == 200
     assert parent(ada, kind.lower(), item_id) is None
     check_invariants(store)
+
+
+def test_how_deep_a_reader_has_filed_a_folder_costs_others_nothing(ada, betty):
+    shared = folders.shared(ada, betty, type_=READ)
+
+    def calls_of_a_move() -> int:
+        moved = folder(ada)
+        with Recorder() as seen:
+            assert move(ada, "folder", moved, shared).status == 200
+        return len(seen.calls)
+
+    calls = []
+    inner = shared
+    for _ in range(8):
+        outer = folder(betty)
+        assert move(betty, "folder", inner, outer).status == 200
+        inner = outer
+        calls.append(calls_of_a_move())
+    assert len(set(calls[1:])) == 1
 
 
 def test_a_move_leaves_the_date_of_the_last_change(ada):

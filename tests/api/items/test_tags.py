@@ -10,7 +10,9 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.storage import writing
+from chalicelib.services.items.tags.tags import MOST_MARKS
+from chalicelib.storage import reading, writing
+from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.metadata_uses import MetadataUse
 from chalicelib.tables.items.tags import SET, SHARED, Tag
 from chalicelib.tables.logs.action_logs import ActionLog
@@ -346,6 +348,43 @@ def test_two_tags_become_one(ada, store):
     assert slugs(ada, second) == ["job"]
     tagged(ada, second)
     assert stored(store) == []
+
+
+def test_tags_that_become_one_again_and_again_leave_one_mark_each(ada, betty, store):
+    """Else a reader fills their holding, and nobody changes its secret or takes it away."""
+    resource_id = make.resource(ada, {betty: READ})
+    for number in range(3):
+        ids = tagged(betty, resource_id, "work", *(f"{number}{each}" for each in range(9)))
+        for slug, tag_id in ids.items():
+            if slug != "work":
+                assert rename(betty, tag_id, "work").body["id"] == ids["work"]
+
+    tagged(betty, resource_id, "work", "home")
+
+    [marks] = [
+        row["tags"]["SS"]
+        for row in store.rows(Holding.stored_as())
+        if (row["item_id"]["S"], row["user_id"]["S"]) == (resource_id, betty.id)
+    ]
+    assert len(marks) == 2
+    assert slugs(betty, resource_id) == ["home", "work"]
+    tagged(betty, resource_id)
+    assert stored(store) == []
+
+
+def test_a_tag_that_very_many_became_takes_no_other(ada, store):
+    first, second = make.resource(ada), make.resource(ada)
+    ids = tagged(ada, first, "work", "job")
+    tagged(ada, second, "job")
+    found = reading.read([Tag.of(ada.id, ids["job"])]).find(Tag, ada.id, ids["job"])
+    found.marks |= {new_id() for _ in range(MOST_MARKS - 1)}  # as so many renames leave it
+    writing.put_all([found])
+
+    response = rename(ada, ids["work"], "job")
+
+    assert (response.status, response.message) == (400, "Could not validate tag data.")
+    assert [*response.body["slug"]] == ["hasAtMost"]
+    assert slugs(ada, first) == ["job", "work"]
 
 
 @pytest.mark.parametrize(

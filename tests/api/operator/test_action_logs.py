@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain.actor import Caller
 from chalicelib.domain.ids import named_id, new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.logs import closing
 from chalicelib.services.operator import sweeper
+from chalicelib.storage import writing
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs import action_logs
@@ -48,6 +50,30 @@ def read(who: Somebody, resource_id: str) -> Response:
 def created(who: Somebody, **fields: Any) -> Response:
     body = {"name": "mail", "secrets": [{"data": message("s", who.key.public)}], **fields}
     return who.client.post("/resources.json", body)
+
+
+def done(subject: str, action: str, actor: Somebody, count: int) -> None:
+    callers = (Caller(new_id(), "127.0.0.1", "Some.action", "PUT /x.json") for _ in range(count))
+    writing.put_all(ActionLog.of(subject, action, actor.id, each) for each in callers)
+
+
+def test_what_is_not_shown_costs_no_call_for_each_line(
+    ada: Somebody, betty: Somebody, time: Time
+) -> None:
+    """One line lies behind many that are not kept: of others, or of what this log has not."""
+    resource_id = make.resource(ada)
+    done(resource_id, "Resources.updated", betty, 1)
+    time.pass_by(minutes=1)
+    done(resource_id, "Resources.tagged", ada, 300)
+
+    for path in (
+        f"/actionlog/resource/{resource_id}.json?limit=1",
+        f"/actionlog/logs.json?limit=20&page=1&filter[has-users][]={betty.id}",
+    ):
+        ada.client.get("/actionlog/logs.json?limit=1")
+        with Recorder() as seen:
+            assert len(ada.client.get(path).body) == 1
+        assert len(seen.calls) <= 30, path
 
 
 def test_the_log_of_a_resource_tells_who_did_what(ada: Somebody, betty: Somebody) -> None:

@@ -227,7 +227,7 @@ def _of_destination(plan: _Plan, forest: Forest) -> dict[str, dict[str, Place]]:
     """Who has the destination; where a folder moves, also in what, and in what that lies."""
     assert plan.to is not None  # noqa: S101
     if isinstance(plan.item, Folder):
-        return forest.above([plan.to.id])
+        return forest.above([plan.to.id], forest.users(plan.item.id))
     return {plan.to.id: {user: Place(None) for user in forest.users(plan.to.id)}}
 
 

@@ -51,8 +51,8 @@ class _Plan:
     """All marks that the caller sees at the resource now."""
 
     def marks_among(self, tags: Sequence[Tag]) -> frozenset[str]:
-        """What links to these tags consist of: the links that there are, or new ones."""
-        return frozenset().union(*(tag.marks & self.marks or {one_mark(tag)} for tag in tags))
+        """What links to these tags consist of: of each one mark, that there is or a new one."""
+        return frozenset(min(tag.marks & self.marks, default=one_mark(tag)) for tag in tags)
 
     @property
     def gained(self) -> list[Tag]:
@@ -64,6 +64,14 @@ class _Plan:
     def lost(self) -> list[Tag]:
         after = {tag.id for tag in self.wanted}
         return [tag for tag in self.current if tag.id not in after]
+
+    @property
+    def doubled(self) -> list[tuple[Tag, int]]:
+        """Tags that stay and had several marks here, of others that became one with them."""
+        after = {tag.id for tag in self.wanted}
+        stay = [tag for tag in self.current if tag.id in after and not tag.is_shared]
+        found = ((tag, len(tag.marks & self.marks) - 1) for tag in stay)
+        return [(tag, more) for tag, more in found if more > 0]
 
     @property
     def changes_shared(self) -> bool:
@@ -183,6 +191,8 @@ def _write(tx: Transaction, actor: Actor, plan: _Plan, there: Known, loaded: Loa
         storing.create(tx, tag)
     for tag in plan.gained:
         tx.update(tag.key, Tag.links.add(1), provided=Tag.present())
+    for tag, more in plan.doubled:
+        tx.update(tag.key, Tag.links.add(-more), provided=Tag.links > more)
     for tag in plan.lost:
         unlink(tx, tag, len(tag.marks & plan.marks))
     _write_links(tx, plan, loaded)

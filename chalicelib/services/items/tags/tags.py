@@ -35,6 +35,9 @@ _NO_DELETION_OF_SHARED = "You do not have the permission to delete shared tags."
 _NO_SHARING = "You do not have the permission to change a personal tag into shared tag."
 _NO_DOWNGRADE = "The settings selected by your administrator prevent from downgrading tag."
 _NOT_SAVED = "Unable to save the tag."
+MOST_MARKS = 500
+"""Tags that become one: their marks lie in its row, and all tags of an owner are read at once."""
+_TOO_MANY_BECAME_ONE = {"slug": {"hasAtMost": f"At most {MOST_MARKS} tags can become one."}}
 
 
 def index(actor: Actor) -> list[Tag]:
@@ -113,6 +116,8 @@ def _as_new(tag: Tag, slug: str) -> Tag:
 def _merged(tag: Tag, other: Tag) -> Tag:
     merged = Tag.from_raw(tag.serialize())
     merged.marks = {*tag.marks, *other.marks}
+    if len(merged.marks) > MOST_MARKS:
+        raise Invalid(INVALID_TAG, _TOO_MANY_BECAME_ONE)
     merged.links = tag.links + other.links
     return merged
 

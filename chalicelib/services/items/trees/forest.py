@@ -117,8 +117,13 @@ class Forest:
                 found[item_id][user_id] = place
         return dict(found)
 
-    def above(self, folder_ids: Iterable[str]) -> dict[str, dict[str, Place]]:
-        """Where everybody has these folders, and all that somebody has these in."""
+    def above(
+        self, folder_ids: Iterable[str], users: Collection[str] | None = None
+    ) -> dict[str, dict[str, Place]]:
+        """Where everybody has these folders, and all that somebody has these in.
+
+        Above a folder that is one user's alone nothing is asked, unless it is one of `users`.
+        """
         found: dict[str, dict[str, Place]] = {}
         level = set(folder_ids)
         while level:
@@ -126,7 +131,12 @@ class Forest:
             level = {each for each in level if each in self.items}
             new = self.places_of(level)
             found |= new
-            parents = {place.parent for users in new.values() for place in users.values()}
+            parents = {
+                place.parent
+                for having in new.values()
+                for user, place in having.items()
+                if len(having) > 1 or users is None or user in users
+            }
             level = {each for each in parents if each is not None} - found.keys()
         return found
 
