@@ -133,7 +133,8 @@ class Trees:
             for edge in self.edges_of(child)
             if edge.parent in added
         ]
-        return [*above, *(edge for edge in below if edge not in above)]
+        known = {(edge.child, edge.parent) for edge in above}
+        return [*above, *(edge for edge in below if (edge.child, edge.parent) not in known)]
 
     def _winners(self, candidates: Iterable[Edge], operator: str) -> Iterator[Edge]:
         """The edge of each child that counts; the others are dissolved for everybody."""

@@ -17,10 +17,15 @@ from chalicelib.tables.items.permissions import Permission
 from chalicelib.tables.users.users import User
 
 
-def find_permission(actor: Actor, item: Item) -> Permission | None:
-    """Return the strongest permission the actor has, their own before one of a group."""
-    held = (item.permissions.get(holder) for holder in (actor.id, *actor.groups))
+def find_permission(who: Actor | User, item: Item) -> Permission | None:
+    """Return the strongest permission that somebody has, their own before one of a group."""
+    held = (item.permissions.get(holder) for holder in (who.id, *who.groups))
     return max((p for p in held if p is not None), key=lambda p: p.type, default=None)
+
+
+def may_change(who: Actor | User, item: Item) -> bool:
+    permission = find_permission(who, item)
+    return permission is not None and permission.type >= PermissionType.UPDATE
 
 
 def require(

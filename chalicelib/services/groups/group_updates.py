@@ -72,6 +72,11 @@ class _Stored:
     def id(self) -> GroupId:
         return GroupId(self.group.id)
 
+    @property
+    def only_member(self) -> User | None:
+        """Whoever alone has had some of the group's folders so far."""
+        return self.users[next(iter(self.members))] if len(self.members) == 1 else None
+
 
 @dataclass(frozen=True, slots=True)
 class _Decided:
@@ -91,7 +96,8 @@ class _Decided:
     def arrival(self, actor: Actor) -> Arrival:
         """Where those who join find what they are given."""
         gained = {user_id: [*gains] for user_id, gains in self.given.items() if gains}
-        return arrivals.placed(actor, gained, self.stored.items.values())
+        alone = self.stored.only_member
+        return arrivals.placed(actor, gained, self.stored.items.values(), opened_by=alone)
 
     def expire(self, expiring: Expiring) -> Mapping[str, Actions]:
         """What becomes of items that expire, whose access lists stay."""

@@ -11,7 +11,7 @@ from chalicelib.domain.items.permissions import PermissionType
 from tests.support.faults.hooks import Recorder
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
-from tests.support.world.items import folders, resources
+from tests.support.world.items import folders, resources, shares
 from tests.support.world.items.folders import INVALID_MOVE, folder, move, parent, resource
 
 READ, UPDATE, OWNER = PermissionType
@@ -61,6 +61,32 @@ def test_how_deep_a_reader_has_filed_a_folder_costs_others_nothing(ada, betty):
         inner = outer
         calls.append(calls_of_a_move())
     assert len(set(calls[1:])) == 1
+
+
+@pytest.mark.parametrize("is_opened", [True, False], ids=["opened to a third", "private"])
+def test_very_deep_is_not_read_level_by_level(ada, betty, carol, is_opened):
+    """Who may change a folder opens those above it; who may read it has it in their own."""
+    shared = folders.shared(ada, betty, type_=UPDATE if is_opened else READ)
+
+    def steps() -> int:
+        changed = folder(ada) if is_opened else folder(ada, parent=shared)
+        with Recorder() as seen:
+            if is_opened:
+                assert move(ada, "folder", changed, shared).status == 200
+            else:
+                assert folders.share(ada, changed, shares.add(betty)).status == 200
+        return seen.steps
+
+    cost = []
+    inner = shared
+    for _ in range(14):
+        outer = folder(betty)
+        assert move(betty, "folder", inner, outer).status == 200
+        if is_opened:
+            assert folders.share(betty, outer, shares.add(carol)).status == 200
+        inner = outer
+        cost.append(steps())
+    assert max(cost[11:]) <= max(cost[:11])
 
 
 def test_a_move_leaves_the_date_of_the_last_change(ada):

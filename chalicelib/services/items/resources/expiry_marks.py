@@ -97,8 +97,7 @@ def _changeable(actor: Actor, marks: Marks, rows: Rows) -> list[Resource]:
 def _may_change(actor: Actor, row: Resource, hidden: frozenset[str]) -> bool:
     if row.deleted or row.resource_type_id in hidden:
         return False
-    permission = grants.find_permission(actor, row)
-    return permission is not None and permission.type >= PermissionType.UPDATE
+    return grants.may_change(actor, row)
 
 
 def _date(position: int, sent: Mapping[str, Any]) -> Any:

@@ -247,7 +247,7 @@ def _arrival(actor: Actor, plan: _Plan) -> Arrival:
     gained = {user_id: [item.id] for user_id in plan.gaining}
     opened = isinstance(item, Folder) and len(had) == 1 and bool(given)
     content = places.content(actor.id, item.id) if opened else []
-    filed = {each.id for each in content if not _may_change(actor, each)}
+    filed = {each.id for each in content if not grants.may_change(actor, each)}
     noted = {each.id for each in content} - filed if is_private(item) else set()
     return arrivals.placed(
         actor,
@@ -258,11 +258,6 @@ def _arrival(actor: Actor, plan: _Plan) -> Arrival:
         within={item.id: noted} if opened else {},
         keeping={item.id: had & has} if isinstance(item, Folder) else {},
     )
-
-
-def _may_change(actor: Actor, item: Item) -> bool:
-    permission = grants.find_permission(actor, item)
-    return permission is not None and permission.type >= PermissionType.UPDATE
 
 
 def _log(actor: Actor, plan: _Plan, secrets: Collection[UserId]) -> ActionLog:

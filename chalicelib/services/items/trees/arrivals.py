@@ -17,10 +17,11 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.items.trees import Place, Trees
 from chalicelib.domain.light import dataclass
+from chalicelib.services.access import grants
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.trees import bonds, structure
 from chalicelib.services.items.trees.bonds import Bonds, Gained
-from chalicelib.services.items.trees.forest import NOBODY, Forest
+from chalicelib.services.items.trees.forest import NOBODY, Forest, Pair
 from chalicelib.services.items.trees.placing import Placing
 from chalicelib.storage import reading
 from chalicelib.storage.changes.operations import Change
@@ -28,9 +29,7 @@ from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.items import Actions, Item, keys_of
 from chalicelib.tables.settings import Setting
-
-Pair = tuple[str, str]
-"""An item and a user who has it."""
+from chalicelib.tables.users.users import User
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +77,14 @@ def placed(
     to_root: Collection[Pair] = (),
     within: Mapping[str, Collection[str]] | None = None,
     keeping: Mapping[str, set[UserId]] = MappingProxyType({}),
+    opened_by: User | None = None,
 ) -> Arrival:
     """Say where users find what they are given; `items` has all of that.
 
     `to_root` is taken to the root before; `within` is what lies in folders that one user alone
     has had so far, of which nothing is noted. `keeping` says of items that some lose first who
-    has them before and after.
+    has them before and after. `opened_by` may have had some of the folders alone so far: what they
+    only filed there, and may not change, is taken to the root before.
     """
     forest = Forest(items, members, keeping)
     wanted = {item_id for ids in gained.values() for item_id in ids}
@@ -91,10 +92,11 @@ def placed(
     if not (folders or to_root or within or any(forest.items[i].above for i in wanted)):
         return Arrival(gained, Placing(forest, {}))
     before = structure.read() if folders else None
-    left = _left_behind(forest, gained, folders)
+    left = _lying(forest, {user: folders & {*ids} for user, ids in gained.items()})
+    leaving = {*left, *to_root, *_only_filed(forest, opened_by, folders)}
     found = bonds.read(forest, gained, folders, within or {})
-    tree = _grown(actor, forest, gained, found, {*left, *to_root})
-    moved = {pair: tree.place(*pair) for pair in {*left, *to_root}} | tree.moved
+    tree = _grown(actor, forest, gained, found, leaving)
+    moved = {pair: tree.place(*pair) for pair in leaving} | tree.moved
     placing = Placing(forest, moved, also_noted=within or ())
     for folder_id, children in (within or {}).items():
         for child in children:
@@ -102,9 +104,19 @@ def placed(
     return Arrival(gained, placing, before, bool(folders))
 
 
-def _left_behind(forest: Forest, gained: Gained, folders: Collection[str]) -> set[Pair]:
-    """What users had in folders before they lost them, and have there still, unseen."""
-    pairs = [(user, each) for user, ids in gained.items() for each in ids if each in folders]
+def _only_filed(forest: Forest, user: User | None, folders: Collection[str]) -> set[Pair]:
+    """What a user has in those of the folders that were theirs alone, and may not change."""
+    if user is None or not folders:
+        return set()
+    forest.read_members(forest.items[each] for each in folders)
+    alone = [each for each in folders if forest.users(each) == {user.id}]
+    lying = _lying(forest, {UserId(user.id): alone})
+    return {pair for pair in lying if not grants.may_change(user, forest.items[pair[0]])}
+
+
+def _lying(forest: Forest, folders: Mapping[UserId, Collection[str]]) -> set[Pair]:
+    """What users have in folders, also in those that they have lost, where it lies unseen."""
+    pairs = [(user, each) for user, ids in folders.items() for each in sorted(ids)]
     asked = [partial(Holding.outlines, user, place=each) for user, each in pairs]
     rows = [row for found in reading.together(*asked) for row in found] if asked else []
     forest.read_items(keys_of(rows))

@@ -132,13 +132,16 @@ def _own_above(
     forest: Forest, gained: Gained, above: Mapping[str, Collection[str]]
 ) -> Iterator[tuple[str, str]]:
     """Where those who are given folders have the folders above these, each with its parent."""
-    parents = {each for ids in above.values() for each in ids}
-    level = {(each, str(user)) for user, ids in gained.items() for each in parents - {*ids}}
+    near = {each for ids in above.values() for each in ids}
+    level = {(each, str(user)) for user, ids in gained.items() for each in near - {*ids}}
     seen: set[tuple[str, str]] = set()
+    depth = 0
     while level:
+        depth += 1
         seen |= level
         forest.read_holdings(level)
         places = {pair: forest.place(*pair) for pair in level}
         edges = {pair: place.parent for pair, place in places.items() if place and place.parent}
         yield from ((folder_id, parent) for (folder_id, _), parent in edges.items())
-        level = {(parent, user) for (_, user), parent in edges.items()} - seen
+        parents = {(parent, user) for (_, user), parent in edges.items()}
+        level = forest.with_deeper(parents - seen, depth) - seen

@@ -7,7 +7,8 @@ to all there is, and to some that is no more. Holdings say for whom something li
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import partial
 from types import MappingProxyType
 
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, UserId
@@ -21,9 +22,14 @@ from chalicelib.tables.items.folders import Folder
 from chalicelib.tables.items.holdings import Holding, HoldingRow
 from chalicelib.tables.items.items import Item, among
 
+Pair = tuple[str, str]
+"""An item and a user who has it."""
 NOBODY = Members({}, {})
 ELSEWHERE = "elsewhere"
 """The parent of what lies where a change need not know: no folder has this identifier."""
+NEAR = 8
+"""Levels that are read one after the other; the folders above are all read at once, so that how
+deep somebody has filed a folder for themselves does not slow down others."""
 
 
 class Forest:
@@ -43,6 +49,7 @@ class Forest:
         self.members = members
         self._gone: set[str] = set()
         self._holdings: dict[tuple[str, str], HoldingRow | None] = {}
+        self._filed: dict[str, dict[str, str | None]] = {}
 
     @property
     def folders(self) -> dict[str, Folder]:
@@ -125,20 +132,54 @@ class Forest:
         Above a folder that is one user's alone nothing is asked, unless it is one of `users`.
         """
         found: dict[str, dict[str, Place]] = {}
-        level = set(folder_ids)
+        level, depth = set(folder_ids), 0
         while level:
+            depth += 1
             self.read_folders(level)
             level = {each for each in level if each in self.items}
-            new = self.places_of(level)
-            found |= new
+            read = self.places_of(level)
+            found |= read
             parents = {
-                place.parent
-                for having in new.values()
+                (place.parent, user)
+                for having in read.values()
                 for user, place in having.items()
-                if len(having) > 1 or users is None or user in users
+                if place.parent and (len(having) > 1 or users is None or user in users)
             }
-            level = {each for each in parents if each is not None} - found.keys()
+            new = {each for each in parents if each[0] not in found}
+            level = {each for each, _ in self.with_deeper(new, depth)} - found.keys()
         return found
+
+    def with_deeper(self, pairs: set[Pair], depth: int) -> set[Pair]:
+        """Folders, each with a user; where these lie deep, also all that these may lie in.
+
+        Of each folder one of its users is asked for that: most have it where the others do.
+        """
+        if depth < NEAR:
+            return pairs
+        users: dict[str, set[str]] = defaultdict(set)
+        for folder_id, user_id in pairs:
+            users[folder_id].add(user_id)
+        asked = {folder_id: min(each) for folder_id, each in users.items()}
+        self._read_filed({*asked.values()} - self._filed.keys())
+        return pairs | {
+            (above, user_id)
+            for folder_id, each in users.items()
+            for above in self._all_above(folder_id, asked[folder_id])
+            for user_id in each
+        }
+
+    def _read_filed(self, user_ids: Collection[str]) -> None:
+        if user_ids:
+            found = reading.together(*(partial(Holding.outlines, UserId(u)) for u in user_ids))
+            for user_id, rows in zip(user_ids, found, strict=True):
+                self._filed[user_id] = {r["item_id"]["S"]: places.parent_of(r) for r in rows}
+
+    def _all_above(self, folder_id: str, user_id: str) -> Iterator[str]:
+        parents, seen = self._filed[user_id], set[str]()
+        while (parent := parents.get(folder_id)) is not None and parent not in seen:
+            seen.add(parent)
+            yield parent
+            folder_id = parent
 
     def _raw(self, item_id: str, user_id: str) -> str | None:
         holding = self._holdings.get((item_id, user_id))
