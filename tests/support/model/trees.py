@@ -135,6 +135,11 @@ class Woods:
         return self.leave(actor, group, other)
 
     def join(self, actor: str, group: str, user: str) -> int:
+        """What was only its member's so far is opened, as by a share."""
+        for member in self.groups[group]:
+            for folder in self.folders:
+                if group in self.permissions[folder] and self.users_of(folder) == {member}:
+                    self._take_out(member, folder)
         with self._changing(actor):
             self.groups[group] = [*self.groups[group], user]
         return OK
