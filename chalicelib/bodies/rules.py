@@ -305,12 +305,24 @@ date_time = Rule(
 )
 """A moment of UTC with at least hours and minutes; null and "" clear it."""
 
-_DAY = len("2031-02-03")
+
+_DIGITS = re.compile(r"[0-9]{1,9}")
+
+
+def as_number(sent: Any) -> Any:
+    """A number that came as text, as forms send it; all else as it came."""
+    return int(sent) if isinstance(sent, str) and _DIGITS.fullmatch(sent) else sent
+
+
+def has_time(value: str) -> bool:
+    """Whether the text of a moment says more than a day."""
+    return len(value) > len("2031-02-03")
+
 
 exact_date_time = Rule(
     "dateTime",
     "The {field} should be a date and a time.",
-    lambda value: find_exact_moment(value) is not None and len(value) > _DAY,
+    lambda value: find_exact_moment(value) is not None and has_time(value),
     gives=datetime,
     canonical=find_exact_moment,
     schema={"type": "string", "format": "date-time"},

@@ -48,7 +48,7 @@ class Filter:
     about: str = ""
     """What it keeps, where its name does not say so."""
     known_as: str = ""
-    """What messages call it, where clients do not know its name."""
+    """What messages call it, where clients mostly send it by another name."""
 
     def value(self, name: str, plain: Sequence[str], listed: Sequence[str]) -> Any:
         """The value of `filter[name]=` (`plain`) and `filter[name][]=` (`listed`).

@@ -19,6 +19,7 @@ from chalicelib.bodies.rules import (
     at_most,
     boolean,
     has_some,
+    has_time,
     in_list,
     max_length,
     meant,
@@ -81,7 +82,7 @@ _only_null = Rule(
 _moment = Rule(
     "dateTime",
     "The {field} date should be a date and a time.",
-    lambda value: find_moment(value) is not None and len(value) > len("2026-11-21"),
+    lambda value: find_moment(value) is not None and has_time(value),
     gives=datetime,
     canonical=find_moment,
     schema={"type": "string", "format": "date-time"},

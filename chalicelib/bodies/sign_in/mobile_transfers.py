@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
@@ -12,6 +11,7 @@ from chalicelib.bodies.rules import (
     Rule,
     TakenAs,
     Unset,
+    as_number,
     ascii_only,
     in_list,
     length_between,
@@ -23,14 +23,8 @@ from chalicelib.domain.sign_in.mobile_transfers import STATUSES
 
 INVALID = "The transfer could not be saved."
 EMPTY = "The request data can not be empty."
-_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
 _HASH_LENGTH = 128
 _PAGES_END = 65_535
-
-
-def _number(sent: Any) -> Any:
-    """A number that came as text, as forms send it."""
-    return int(sent) if isinstance(sent, str) and _DIGITS.fullmatch(sent) else sent
 
 
 def _unless_integer(holds: Callable[[int], bool]) -> Callable[[Any], bool]:
@@ -67,7 +61,7 @@ _BEYOND: FieldErrors = {
 @dataclass(frozen=True, slots=True, repr=False)
 class MobileTransferBody:
     hash: Annotated[str, not_empty, ascii_only, _of_sha512]
-    total_pages: Annotated[int, TakenAs(_number), not_empty, _greater_than_0, _less_than_most]
+    total_pages: Annotated[int, TakenAs(as_number), not_empty, _greater_than_0, _less_than_most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +70,7 @@ class MobileProgressBody:
 
     status: Annotated[str | Unset, not_empty, in_list(*STATUSES)] = UNSET
     current_page: Annotated[
-        int | Unset, TakenAs(_number), not_empty, _not_negative, _less_than_most
+        int | Unset, TakenAs(as_number), not_empty, _not_negative, _less_than_most
     ] = UNSET
 
 
@@ -101,7 +95,7 @@ def read_progress(draft: Draft[MobileProgressBody], total_pages: int) -> MobileP
 def _with_beyond(
     errors: Mapping[str, FieldErrors], page: object, pages: object
 ) -> dict[str, FieldErrors]:
-    page, pages = _number(page), _number(pages)
+    page, pages = as_number(page), as_number(pages)
     if type(page) is not int or type(pages) is not int or page < pages:
         return dict(errors)
     return {**errors, "current_page": {**errors.get("current_page", {}), **_BEYOND}}

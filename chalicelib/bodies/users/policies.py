@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields
 from typing import Annotated, Any
 
 from chalicelib.bodies.rules import (
     Rule,
+    as_number,
     boolean,
     in_list,
     max_length,
@@ -20,15 +20,13 @@ from chalicelib.bodies.rules import (
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.users.locales import find_locale
 
-_DIGITS = re.compile(r"[0-9]{1,9}", re.ASCII)
 Switch = Annotated[bool, required, not_empty, boolean]
 
 
 def _number(value: Any) -> int | None:
     """What a whole number or a text of digits stands for."""
-    if isinstance(value, str) and _DIGITS.fullmatch(value):
-        return int(value)
-    return value if type(value) is int else None
+    number = as_number(value)
+    return number if type(number) is int else None
 
 
 def between(least: int, most: int) -> Rule:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import field
 from functools import partial
+from itertools import islice
 
 from chalicelib.domain import clock
 from chalicelib.domain.changes import Addition, Removal
@@ -38,6 +39,9 @@ from chalicelib.tables.users.users import Belonging, User
 
 AT_ONCE = 25
 """Memberships that change in one transaction: each is three rows of it."""
+MOST_TOLD = 5
+"""Members that a report shows with a group where it is about none of them. A run has a report for
+each user whom it has not added."""
 
 
 def changes(known: Known, team: Team, group: Group) -> list[Step]:
@@ -61,6 +65,8 @@ class Joining:
     present: Collection[str]
     """Users who are members; of a new group, whoever manages it."""
     group: Group | None = None
+    manager: User | None = None
+    """Whoever manages a new group."""
     additions: list[Addition] = field(default_factory=list)
     others: list[Step] = field(default_factory=list)
     """What is told of those who are not added."""
@@ -130,8 +136,10 @@ class Joining:
 
         self.others.append(Step(tells=(tell,)))
 
-    def _seen(self, group: Group) -> SeenGroup:
-        return (as_added if self.group is None else as_known)(self.known, group)
+    def _seen(self, group: Group, joined: User | None = None) -> SeenGroup:
+        if self.manager is None:
+            return as_known(self.known, group, joined)
+        return as_added(self.known, self.manager, group)
 
     def steps(self) -> Iterator[Step]:
         for chunk in in_chunks(self.additions, AT_ONCE):
@@ -148,7 +156,8 @@ class Joining:
     def tell(self, additions: Sequence[Addition]) -> Iterator[Telling]:
         for addition in additions:
             user = self.known.users[addition.user_id]
-            yield _changed(Action.CREATE, f"{user.username} added to {self.name}.", self._seen)
+            seen = partial(self._seen, joined=user)
+            yield _changed(Action.CREATE, f"{user.username} added to {self.name}.", seen)
 
 
 def managing(known: Known, team: Team, name: str, manager: Addition) -> Iterator[Telling]:
@@ -272,17 +281,18 @@ def _made_by_hand(
             yield user, belonging, relation
 
 
-def as_added(known: Known, group: Group) -> SeenGroup:
+def as_added(known: Known, manager: User, group: Group) -> SeenGroup:
     """A group that the run has made, with the one who manages it."""
-    belonging = known.rosters[group.id][known.manager.id]
-    return SeenGroup(group, Form.ADDED, ((known.manager, belonging),))
+    belonging = known.rosters[group.id][manager.id]
+    return SeenGroup(group, Form.ADDED, ((manager, belonging),))
 
 
-def as_known(known: Known, group: Group) -> SeenGroup:
-    """A group that was there before, with those members of whom the run knows."""
+def as_known(known: Known, group: Group, joined: User | None = None) -> SeenGroup:
+    """A group that was there before, with whoever joined, or some members the run knows."""
     roster = known.rosters.get(group.id, {})
-    members = [(known.users[each], roster[each]) for each in roster if each in known.users]
-    return SeenGroup(group, Form.PLAIN, members)
+    shown = roster if joined is None else roster.keys() & {joined.id}
+    found = ((known.users[each], roster[each]) for each in shown if each in known.users)
+    return SeenGroup(group, Form.PLAIN, [*islice(found, MOST_TOLD)])
 
 
 def _changed(action: Action, message: str, seen: Callable[[Group], SeenGroup]) -> Telling:

@@ -224,10 +224,13 @@ def _require_known(user_ids: Collection[UserId], users: Mapping[UserId, User]) -
 def _waiting(user_ids: Collection[UserId], users: Mapping[UserId, User]) -> frozenset[UserId]:
     """Those of them who have yet to set up."""
     waiting = frozenset(each for each in user_ids if not users[each].active)
-    if len(waiting) > MOST_WAITING:
-        message = f"At most {MOST_WAITING} users who have yet to set up can wait for one group."
-        raise Unfit("tooMany", message)
+    _require_room(waiting)
     return waiting
+
+
+def _require_room(waiting: Collection[UserId]) -> None:
+    if len(waiting) > MOST_WAITING:
+        raise Unfit("tooMany", f"At most {MOST_WAITING} users can wait for one group.")
 
 
 def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamState) -> Found:
@@ -247,6 +250,8 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamS
         return _written(provisioner, actor, before, change, users)
     except SecretsMissing:
         needing = _needing_secrets(before.group, [users[each] for each in able])
+        if needing <= before.state.members:
+            _require_room(waiting | needing)
         refusal = _ask_managers(provisioner, actor, before, {each: users[each] for each in needing})
         if needing - before.state.members:
             raise refusal from None

@@ -111,13 +111,13 @@ def _making(known: Known, team: Team, link: DirectoryLink | None, verb: str) -> 
         return [telling(refused(f"{INVALID} (name)"))]
     user = known.manager
     manager = Addition(UserId(user.id), is_admin=True)
-    joining = members.Joining(known, team, name, [user.id])
+    joining = members.Joining(known, team, name, [user.id], manager=user)
     first, *more = [*in_chunks(joining.additions, members.AT_ONCE - 1)] or [[]]
     managing = [*members.managing(known, team, name, manager)]
     made = Step(
         MakeGroup(name, [manager, *first], [manager, *first] if managing else first),
         Linking(Model.GROUPS, link, team),
-        (_made(known, f"{who} {verb}."), *managing, *joining.tell(first)),
+        (_made(known, user, f"{who} {verb}."), *managing, *joining.tell(first)),
         refused,
     )
     return [made, *(joining.step(chunk) for chunk in more), *joining.others]
@@ -173,10 +173,10 @@ def _name(team: Team) -> str:
     return team.title or team.name
 
 
-def _made(known: Known, message: str) -> Telling:
+def _made(known: Known, manager: User, message: str) -> Telling:
     def tell(group: User | Group | None) -> Report:
         assert isinstance(group, Group)  # noqa: S101
-        seen = members.as_added(known, group)
+        seen = members.as_added(known, manager, group)
         return _report(Action.CREATE, Status.SUCCESS, message, seen)
 
     return tell

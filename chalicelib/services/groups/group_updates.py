@@ -74,7 +74,7 @@ class _Stored:
 
     @property
     def only_member(self) -> User | None:
-        """Whoever alone has had some of the group's folders so far."""
+        """Who may have had some of the group's folders alone; nobody where there are several."""
         return self.users[next(iter(self.members))] if len(self.members) == 1 else None
 
 

@@ -56,6 +56,7 @@ def apply(actor: Actor, grant: Grant, new: NewGroup, besides: Besides = nothing_
     roster: Roster = {}
     for member in new.members:
         group_members.add(roster, member, users)
+    group_members.require_room(roster)
     group = new_group(actor, new.name, new.provisioned)
     _write(actor, grant, group, roster, users, besides)
     tell(actor, group)

@@ -7,10 +7,12 @@ dies is repeated, and writes the same rows again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from operator import itemgetter
 
+from chalicelib.domain import deadline
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.operator import rounds
 from chalicelib.services.operator import late_readings
@@ -21,11 +23,32 @@ from chalicelib.tables.items.secret_accesses import SecretAccess
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.logs.readings import Reading
 
+LONGEST = 3 * deadline.WORKER / 4
+"""Seconds after which no further reading is spread in a round: other duties have their turn."""
+
 
 def sweep(written_before: datetime) -> Counter[str]:
-    """Spread what was read before a moment."""
+    """Spread what was read before a moment, or as much of it as there is time for."""
     due = [each for each in Reading.unspread() if each.created < written_before]
-    return rounds.of(due, _spread, name=lambda each: each.request_id)
+    return rounds.of(_in_time(_in_turn(due)), _spread, name=lambda each: each.request_id)
+
+
+def _in_turn(due: Iterable[Reading]) -> list[Reading]:
+    """The first reading of each user, then the second: nobody waits for all of another's."""
+    turns: Counter[str] = Counter()
+    ordered = []
+    for each in due:
+        turns[each.user_id] += 1
+        ordered.append((turns[each.user_id], each))
+    return [each for _, each in sorted(ordered, key=itemgetter(0))]
+
+
+def _in_time(due: Iterable[Reading]) -> Iterator[Reading]:
+    end = deadline.now() + LONGEST
+    for each in due:
+        if deadline.now() > end:
+            return
+        yield each
 
 
 def _spread(read: Reading) -> str:

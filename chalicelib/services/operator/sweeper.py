@@ -27,8 +27,8 @@ LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
     "Operations.end": operations.sweep,
     "Avatars.end": avatars.sweep,
-    "Readings.spread": readings.sweep,
     "Expiry.tell": expiry_notices.sweep,
+    "Readings.spread": readings.sweep,
     "Rows.upgrade": upgrades.sweep,
 }
 

@@ -89,7 +89,9 @@ class Group(Versioned, Typed[GroupRow]):
     def deletion(self, user_id: str) -> list[Action]:
         """The actions by which it ends; its name stays, and may be taken by another group."""
         cls = type(self)
+        of_directory = (cls.external_id, cls.keeper, cls.waiting)
         return [
+            *(each.remove() for each in of_directory),
             cls.deleted.set(True),
             cls.modified.set(clock.now()),
             cls.modified_by.set(user_id),

@@ -11,6 +11,8 @@ from chalicelib.domain import clock
 from chalicelib.domain.directory.scim import words
 from chalicelib.domain.ids import GroupId
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.services.directory.scim_groups import MOST_WAITING
+from chalicelib.storage import writing
 from tests.support.world import groups, make, people, scim
 from tests.support.world.items import shares
 from tests.support.world.make import Team
@@ -427,6 +429,43 @@ def test_who_waits_for_a_group_with_secrets_goes_on_waiting_and_the_managers_are
     assert inside(ada, made["id"]) == {ada.id: True, betty.id: False}
     wanted = [m for m in people.mails(store) if m.template == "group-additions-wanted"]
     assert [mail.params["people"] for mail in wanted] == ["Dora Lovelace"]
+
+
+def test_no_more_wait_for_a_group_than_may_where_one_of_them_needs_secrets(
+    directory, ada, betty, store
+):
+    """Dora waited, has set up and needs secrets: she goes on waiting, beside all who are new."""
+    dora = directory.made("dora")
+    made = directory.grouped("crew", betty.id, dora["id"])
+    make.resource(ada, {as_team(made, ada, betty): READ})
+    people.change(dora["id"], active=True)
+    invited = [each.user for each in make.crowd(MOST_WAITING)]
+    for each in invited:
+        each.active = False
+    writing.put_all(invited)
+    rows = [{"value": each.id} for each in invited]
+    path = f"/Groups/{made['id']}"
+    before = len(people.mails(store))
+
+    refused = directory.patch(path, add("members", rows))
+    assert refusal(refused) == (400, "tooMany")
+    assert len(people.mails(store)) == before
+    assert directory.patch(path, add("members", rows[1:])).status == 200
+    assert len(groups.stored(made["id"]).waiting) == MOST_WAITING
+
+
+def test_a_group_that_goes_with_its_only_member_forgets_its_directory(directory, ada, betty):
+    """As one that is deleted by itself."""
+    dora = directory.made("dora")
+    alone, other = directory.grouped("crew", dora["id"]), directory.grouped("team", dora["id"])
+    people.change(betty.id, role_id=make.roles.ADMIN.id)
+
+    directory.delete(f"/Groups/{other['id']}")
+    assert betty.client.delete(f"/users/{ada.id}.json").status == 200
+
+    for each in (alone, other):
+        row = groups.stored(each["id"])
+        assert (row.deleted, row.waiting, row.keeper, row.external_id) == (True, None, None, None)
 
 
 # Managers

@@ -64,14 +64,15 @@ def test_how_deep_a_reader_has_filed_a_folder_costs_others_nothing(ada, betty):
 
 
 @pytest.mark.parametrize("is_opened", [True, False], ids=["opened to a third", "private"])
-def test_very_deep_is_not_read_level_by_level(ada, betty, carol, is_opened):
+@pytest.mark.parametrize("is_moved", [True, False], ids=["move", "share"])
+def test_very_deep_is_not_read_level_by_level(ada, betty, carol, is_opened, is_moved):
     """Who may change a folder opens those above it; who may read it has it in their own."""
     shared = folders.shared(ada, betty, type_=UPDATE if is_opened else READ)
 
     def steps() -> int:
-        changed = folder(ada) if is_opened else folder(ada, parent=shared)
+        changed = folder(ada) if is_moved else folder(ada, parent=shared)
         with Recorder() as seen:
-            if is_opened:
+            if is_moved:
                 assert move(ada, "folder", changed, shared).status == 200
             else:
                 assert folders.share(ada, changed, shares.add(betty)).status == 200

@@ -20,7 +20,8 @@ from chalicelib.domain.folding import folded
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.services.directory import people, teams
 from chalicelib.services.directory.known import Known
-from chalicelib.services.directory.reports import Report
+from chalicelib.services.directory.members import MOST_TOLD
+from chalicelib.services.directory.reports import Report, SeenGroup
 from chalicelib.services.directory.steps import Invite, MakeGroup, Members, Step
 from chalicelib.services.users.people.users import new_user
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
@@ -277,6 +278,36 @@ def test_whose_access_ends_while_a_group_is_decided_joins_it_once():
 
     assert isinstance(made.act, MakeGroup)
     assert [(each.user_id, each.is_admin) for each in made.act.additions] == [(dave.id, True)]
+    group = _group("crew")
+    known.rosters[group.id] = {dave.id: Belonging(new_id(), True, now)}
+    shown = [tell(group).seen for tell in made.tells]
+    assert isinstance(shown[0], SeenGroup)
+    assert [user.id for user, _ in shown[0].members] == [dave.id]
+
+
+def test_reports_of_a_large_group_show_some_of_its_members():
+    """Each of so many reports would have all of so many members."""
+    known = Known(SETTINGS, [_user("manager")])
+    group, people = _group("crew"), [person(f"member{n}") for n in range(2 * MOST_TOLD)]
+    entry = team("crew", *people)
+    known.put_group(group)
+    known.put_link(DirectoryLink.of(Model.GROUPS, entry, group.id))
+    known.rosters[group.id] = {}
+    for number, each in enumerate(people):
+        user = _user(f"member{number}")
+        user.active = number % 2 == 0
+        known.put_user(user)
+        known.entries[folded(each.name)] = each.id
+        known.put_link(DirectoryLink.of(Model.USERS, each, user.id))
+        if user.active:
+            known.rosters[group.id][user.id] = Belonging(new_id(), True, LATER)
+    known.rosters[group.id] |= {known.manager.id: Belonging(new_id(), True, LATER)}
+    known.put_user(known.manager)
+
+    reports = [tell(group) for step in teams.arrival(known, entry) for tell in step.tells]
+
+    left_out = [each.seen for each in reports if "not activated" in each.message]
+    assert [len(each.members) for each in left_out] == [MOST_TOLD] * MOST_TOLD
 
 
 def crew(

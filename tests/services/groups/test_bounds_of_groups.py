@@ -12,7 +12,7 @@ from tests.support.model.invariants import check_invariants
 from tests.support.proving import PROVING
 from tests.support.races.at_once import at_once, fewest_orders
 from tests.support.wire.asks import changing, founding
-from tests.support.world import groups, make, people
+from tests.support.world import groups, make, people, scim
 from tests.support.world.groups import add, at, errors, promote, remove
 from tests.support.world.make import Somebody, Team
 
@@ -167,3 +167,15 @@ def test_who_is_not_the_last_one_any_more_does_not_join(betty, refused_after):
     )
 
     assert errors(response) == {"groups_users": FULL}
+
+
+@slow
+def test_a_directory_makes_no_group_of_more_users_than_one_may_have(ada, digest):
+    """Whoever manages it for the directory counts as well."""
+    directory = scim.directory(ada)
+    crowd = [each.id for each in make.crowd(MOST_MEMBERS)]
+    before = digest()
+
+    assert directory.post("/Groups", scim.team("crew", *crowd)).status == 400
+    assert digest() == before
+    assert directory.post("/Groups", scim.team("crew", *crowd[1:])).status == 201

@@ -24,15 +24,19 @@ from chalicelib.storage.changes.parts import Part
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.logs.readings import Reading
 from chalicelib.workers import sweeper as worker
 from tests.support.faults.hooks import Failing, Killed, Killing, throttled
 from tests.support.faults.large_operations import lines, remove, rewrite
 from tests.support.faults.watch import worn
 from tests.support.storage import Storage
 from tests.support.world import make
+from tests.support.world.items.expiry import marked, turned_on
 from tests.support.world.make import Somebody
+from tests.support.world.operator.posted import posted
 from tests.support.world.pictures import PNG, notes, stored
 
+TODAY = "2026-11-21T18:00:00Z"
 MANY = 110
 STAGED = 1 + MANY // 25 + 1
 """Calls before the commit: the header and the lines."""
@@ -254,3 +258,34 @@ def test_no_more_is_tried_when_the_time_is_over(store, ada, time, caplog):
         worker.handler(None, None)
 
     assert len(accidents(caplog)) <= 1
+
+
+def _read_again_and_again(who: Somebody, resource_id: str, times: int) -> None:
+    who.client.token = make.access_token(who.user)
+    for _ in range(times):
+        assert who.client.get(f"/secrets/resource/{resource_id}.json").status == 200
+
+
+def _swept_slowly() -> None:
+    with worn() as watch, watch.slow(1):
+        worker.handler(None, None)
+
+
+def test_what_somebody_reads_without_end_keeps_the_sweeper_from_nothing_else(
+    store: Storage, ada: Somebody, time: Any
+) -> None:
+    """Each has a turn: what others have read, owners of what expires today, other duties."""
+    turned_on(ada)
+    item = make.resource(ada)
+    marked(ada, item, expired=TODAY)
+    posted(store)
+    some, often = make.user("carol"), make.user("dave")
+    items = {each: make.resource(each) for each in (some, often)}
+    _read_again_and_again(often, items[often], 60)
+    _read_again_and_again(some, items[some], 1)
+    time.pass_by(minutes=6)
+
+    _swept_slowly()
+
+    assert {each.user_id for each in Reading.unspread()} == {often.id}
+    assert [(each.who, each.template) for each in posted(store)] == [("ada", "expiring-today")]

@@ -187,8 +187,8 @@ def _permitted(
     steps = ((origin, _NOT_OUT_OF, _NOT_OUT), (to, NO_ACCESS, _NOT_IN))
     for folder, not_there, not_this in steps:
         if folder is not None and len(forest.users(folder.id)) > 1:
-            held.append(_may_change(actor, folder, not_there))
-            held.append(_may_change(actor, item, not_this))
+            held.append(_require_change(actor, folder, not_there))
+            held.append(_require_change(actor, item, not_this))
         elif folder is not None:
             held.append(grants.require(actor, folder, read, missing=MISSING, denied=MISSING))
     if to is not None and len(forest.users(to.id)) > 1 and is_for_one(item):
@@ -196,7 +196,7 @@ def _permitted(
     return tuple(held)
 
 
-def _may_change(actor: Actor, item: Item, errors: Mapping[str, str]) -> Grant:
+def _require_change(actor: Actor, item: Item, errors: Mapping[str, str]) -> Grant:
     try:
         return grants.require(actor, item, PermissionType.UPDATE, missing=MISSING, denied=MISSING)
     except (Forbidden, NotFound):

@@ -94,6 +94,8 @@ def _rename(actor: Actor, tag: Tag, own: Owned, draft: Draft[Any]) -> Tag:
         return tag
     other = own.with_slug(slug)
     renamed = _merged(other, tag) if other else _as_new(tag, slug)
+    if len(renamed.marks) > MOST_MARKS:
+        raise Invalid(INVALID_TAG, _TOO_MANY_BECAME_ONE)
     with Transaction() as tx:
         tx.require(_may_be_given(actor, rows))
         own.raise_version(tx)
@@ -116,8 +118,6 @@ def _as_new(tag: Tag, slug: str) -> Tag:
 def _merged(tag: Tag, other: Tag) -> Tag:
     merged = Tag.from_raw(tag.serialize())
     merged.marks = {*tag.marks, *other.marks}
-    if len(merged.marks) > MOST_MARKS:
-        raise Invalid(INVALID_TAG, _TOO_MANY_BECAME_ONE)
     merged.links = tag.links + other.links
     return merged
 

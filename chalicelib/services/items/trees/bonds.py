@@ -119,7 +119,12 @@ def _tangled(forest: Forest, gained: Gained, bonds: Bonds) -> set[str]:
 def _noted_above(forest: Forest, above: Mapping[str, Collection[str]]) -> Iterator[tuple[str, str]]:
     """The folders that these are noted to lie in, and in which those do, each with its parent."""
     level, seen = {*above, *(each for parents in above.values() for each in parents)}, set[str]()
+    depth = 0
     while level:
+        depth += 1
+        forest.read_folders(level)
+        having = {(id_, str(u)) for id_ in level & forest.folders.keys() for u in forest.users(id_)}
+        level |= {id_ for id_, _ in forest.with_deeper(having, depth)} - seen
         seen |= level
         forest.read_folders(level)
         found = level & forest.folders.keys()

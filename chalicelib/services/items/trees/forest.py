@@ -150,9 +150,9 @@ class Forest:
         return found
 
     def with_deeper(self, pairs: set[Pair], depth: int) -> set[Pair]:
-        """Folders, each with a user; where these lie deep, also all that these may lie in.
+        """Folders, each with a user; from level `NEAR` on, also all folders above each.
 
-        Of each folder one of its users is asked for that: most have it where the others do.
+        One user of each folder is asked for that: most have it where the others do.
         """
         if depth < NEAR:
             return pairs
