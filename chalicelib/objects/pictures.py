@@ -19,6 +19,9 @@ MOST_PIXELS = 25_000_000
 LONGEST_SIDE = 20_000
 MOST_SCANS = 100
 """Passes over a progressive JPEG; usual ones have ten. Each costs 15 ms, however short it is."""
+MOST_REPEATED = 100
+"""Pieces of one kind of description. Pillow joins those of Exif one by one, and inflates each
+colour profile of a PNG, which should have one."""
 ENOUGH = 1_600
 """Pixels a side from which every square is made; whatever is larger is thinned out first."""
 QUALITY = 90
@@ -27,6 +30,8 @@ Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn; the bounds are ours
 
 _FORMATS = ("GIF", "JPEG", "PNG")
 _START_OF_JPEG, _START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
+_REPEATED = (b"Exif\0\0", b"iCCP")
+"""How pieces begin that cost more than their length, wherever they lie."""
 _ORIENTATION = 0x0112
 _UPRIGHT = {
     2: Transpose.FLIP_LEFT_RIGHT,
@@ -56,6 +61,7 @@ def squares(content: bytes, sides: Iterable[int]) -> list[bytes]:
     Raises `NoPicture`.
     """
     _require_few_scans(content)
+    _require_few_pieces(content)
     try:
         with Image.open(BytesIO(content), formats=_FORMATS) as image:
             _require_moderate(*image.size)
@@ -69,6 +75,11 @@ def _require_few_scans(content: bytes) -> None:
     """No scan hides from this: what else would look like the start of one is escaped in JPEGs."""
     if content.startswith(_START_OF_JPEG) and content.count(_START_OF_SCAN) > MOST_SCANS:
         raise NoPicture(f"The picture should have at most {MOST_SCANS} scans.")
+
+
+def _require_few_pieces(content: bytes) -> None:
+    if any(content.count(start) > MOST_REPEATED for start in _REPEATED):
+        raise NoPicture(f"The picture should be described in at most {MOST_REPEATED} pieces.")
 
 
 def _require_moderate(width: int, height: int) -> None:

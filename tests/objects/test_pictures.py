@@ -14,7 +14,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from chalicelib.objects import pictures
-from chalicelib.objects.pictures import MOST_SCANS, NoPicture, squares
+from chalicelib.objects.pictures import MOST_REPEATED, MOST_SCANS, NoPicture, squares
 from tests.support.world.pictures import BLUE, PNG, RED, WHITE, is_like, plain, read, written
 
 ROOT = Path(__file__).parents[2]
@@ -255,6 +255,29 @@ def test_a_jpeg_of_endless_scans_is_not_read():
     with pytest.raises(NoPicture, match="at most 100 scans"):
         squares(with_scans(500, MOST_SCANS), SIDES)
     drawn(with_scans(500, 5))
+
+
+def with_exif_in_pieces(count: int) -> bytes:
+    content = written(plain(), "JPEG")
+    piece = b"\xff\xe1" + struct.pack(">H", 18) + b"Exif\0\0" + b"x" * 10
+    return content[:2] + piece * count + content[2:]
+
+
+def with_profiles(count: int) -> bytes:
+    """A PNG with so many colour profiles, each of which inflates to a megabyte."""
+    content = written(plain(), "PNG")
+    profile = b"iCCP" + b"a\0\0" + zlib.compress(bytes(1_000_000), 9)
+    length, checksum = len(profile) - 4, zlib.crc32(profile)
+    chunk = struct.pack(">I", length) + profile + struct.pack(">I", checksum)
+    return content[:33] + chunk * count + content[33:]
+
+
+@pytest.mark.parametrize("made", [with_exif_in_pieces, with_profiles])
+def test_a_picture_that_is_described_without_end_is_not_read(made):
+    """AV03: of 4.5 MB the one costs seconds that grow with their square, the other eight."""
+    with pytest.raises(NoPicture, match="at most 100 pieces"):
+        squares(made(MOST_REPEATED + 1), SIDES)
+    drawn(made(3))
 
 
 def test_what_looks_like_scans_in_other_files_is_none():

@@ -52,6 +52,8 @@ class Handover:
 
     copies: tuple[Copy, ...]
     under: Setting | None
+    shared: frozenset[str]
+    """The fingerprints of all shared keys there are, or were."""
 
     @property
     def key_ids(self) -> set[str]:
@@ -78,15 +80,15 @@ def prepare(user: User, armored_key: str) -> Handover:
         partial(MetadataPrivateKey.held_by, None),
         MetadataKey.every,
     )
-    under = rows.find(Setting, METADATA_KEYS)
+    under, shared = rows.find(Setting, METADATA_KEYS), frozenset(key.fingerprint for key in every)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
-        return Handover((), under)
+        return Handover((), under, shared)
     copies = {copy.metadata_key_id: copy for copy in map(MetadataPrivateKey.of_row, stored)}
     signers = recipients.keys_by_id(by for copy in copies.values() if (by := copy.modified_by))
     there = _not_being_deleted([key for key in every if key.id in copies and not key.is_deleted])
     keys = sorted(there, key=lambda key: (key.is_active, key.created), reverse=True)
     made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in keys)
-    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under)
+    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under, shared)
 
 
 def _not_being_deleted(keys: Sequence[MetadataKey]) -> list[MetadataKey]:

@@ -17,7 +17,7 @@ from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import SessionKeyId, UserId, new_id
-from chalicelib.storage import reading
+from chalicelib.storage import fetching, reading
 from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
@@ -81,6 +81,12 @@ class SessionKey(Dependent, Typed[SessionKeyRow]):
         rows = cast(list[SessionKeyRow], reading.query(cls, user_id))
         by_id = {row["id"]["S"]: row for row in rows}
         return [_whole(row, by_id) for row in rows if _is_entry(row)]
+
+    @classmethod
+    def count_of(cls, user_id: UserId) -> int:
+        """How many entries a user has."""
+        is_entry = cls.created.exists()
+        return fetching.count_selected(cls, cls.user_id == user_id, keep=is_entry)
 
     @classmethod
     def keys_of(cls, user_id: UserId) -> list[Key]:

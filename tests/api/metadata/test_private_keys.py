@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import json
+from secrets import token_hex
+
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY
 from chalicelib.bodies.openpgp import LONGEST_SECRET
+from chalicelib.crypto import private_keys
+from chalicelib.crypto.openpgp import MOST_SEALED
+from chalicelib.crypto.server_keys import ServerKeys
 from chalicelib.domain.ids import new_id
 from tests.support.model.invariants import check_invariants
 from tests.support.world import make
 from tests.support.world.items.metadata import (
+    KEYS,
     PRIVATES,
+    body_of,
     content,
     copy_for,
     expire,
@@ -209,6 +217,30 @@ def test_refusals_of_one_copy(ada, betty, digest):
         {"data": {RECIPIENT}},
     )
     assert digest() == before
+
+
+def test_the_server_is_given_no_copy_that_it_would_not_open(ada, digest):
+    """Else it hands none on, and its own key changes without it (ADR 50)."""
+    key, new = shared(ada), pair()
+    before = digest()
+
+    later = ada.client.post(PRIVATES, [entry(key, None, data=long_for_server(key))])
+    assert later.status == 400
+    assert "maxLength" in later.content.decode()
+    body = body_of(new, ada, signer=ada)
+    body["metadata_private_keys"].append({"user_id": None, "data": long_for_server(new)})
+    first = ada.client.post(KEYS, body)
+    assert first.status == 400
+    assert "maxLength" in first.content.decode()
+    assert digest() == before
+
+
+def long_for_server(key):
+    """A sound copy with more beside it."""
+    public = ServerKeys.load(private_keys.read(private_keys.OPENPGP)).in_use.armored_public_key
+    sealed = message(json.dumps({**json.loads(content(key)), "more": token_hex(30_000)}), public)
+    assert MOST_SEALED < len(sealed) < LONGEST_SECRET
+    return sealed
 
 
 def test_the_key_comes_before_what_the_copy_says(ada, betty, carol, digest):

@@ -11,6 +11,7 @@ import pytest
 from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
 from chalicelib.domain.armor import HIDDEN_RECIPIENT
 from chalicelib.domain.ids import named_id, new_id
+from chalicelib.services.items.metadata.session_keys import MOST_ENTRIES
 from chalicelib.tables.items.session_keys import LONGEST_PART, SessionKey
 from tests.crypto import forge
 from tests.support.wire.client import Response
@@ -37,6 +38,7 @@ NO_ID = "The session key id should be a valid UUID."
 MISSING = "The session key does not exist."
 UNCHANGED = "The session key data is the same as before."
 CHANGED = "The session key was changed by someone else meanwhile."
+TOO_MANY = "There can be at most 20 of these; please delete one first."
 FOR_ANOTHER = {"data": {"isValidEncryptedMetadataSessionKey"}}
 NO_MESSAGE = {"data": {"isValidOpenPGPMessage"}}
 
@@ -77,6 +79,18 @@ def test_an_entry_is_shown_to_its_user(ada):
         "modified": NOON,
     }
     assert listed(ada) == [response.body]
+
+
+def test_a_user_has_so_many_entries(ada, betty, digest):
+    """What there is of them is read as their user is deleted, who would be kept by that."""
+    added(betty)
+    entries = [added(ada) for _ in range(MOST_ENTRIES)]
+    before = digest()
+
+    assert_refused(add(ada, blob(ada)), 400, TOO_MANY)
+    assert digest() == before
+    assert remove(ada, entries[0]["id"]).status == 200
+    assert added(ada) in listed(ada)
 
 
 def test_actions_have_the_identifiers_that_other_servers_log(ada):

@@ -23,6 +23,7 @@ from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import make, people
+from tests.support.world.items.metadata import shared
 from tests.support.world.keys import KEYS
 from tests.support.world.people import Invited, change, stored
 
@@ -364,6 +365,18 @@ def test_a_key_belongs_to_one_user_forever(api, dave, digest, owner):
 
     assert (response.status, response.message) == (400, "The OpenPGP key data is not valid.")
     assert list(response.body["fingerprint"]) == ["_isUnique"]
+    assert digest() == before
+
+
+def test_no_shared_metadata_key_is_a_users_own(api, ada, dave, digest):
+    """What is encrypted for them would open for everybody who has the shared key."""
+    key = shared(ada)
+    before = digest()
+
+    response = complete(api, dave, gpgkey={"armored_key": key.public})
+
+    assert (response.status, response.message) == (400, "The OpenPGP key data is not valid.")
+    assert list(response.body["fingerprint"]) == ["isNotMetadataKeyFingerprintRule"]
     assert digest() == before
 
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
+from chalicelib.services.items.metadata.session_keys import MOST_ENTRIES
 from chalicelib.services.operator import sweeper
 from chalicelib.storage.changes.transaction import MAX_ROWS
 from chalicelib.storage.connection import connection
-from chalicelib.tables.items.session_keys import SessionKey
+from chalicelib.tables.items.session_keys import LONGEST_PART, SessionKey
 from tests.support.faults.deaths import after_commit, before_commit
 from tests.support.faults.hooks import (
     FAULTS,
@@ -225,12 +227,13 @@ def test_a_deletion_does_not_read_what_entries_hold(ada, betty):
 
 @pytest.fixture
 def many(betty: Somebody) -> int:
-    """More rows than a transaction has, in entries of several lengths."""
-    count = MAX_ROWS + 10
-    for _ in range(count):
-        added(betty)
-    added(betty, of_length(betty, LONG))
-    return count + 3
+    """More rows than a transaction has, in as many entries as there can be."""
+    data = of_length(betty, LONGEST_SESSION_KEYS)
+    for _ in range(MOST_ENTRIES):
+        added(betty, data)
+    count = MOST_ENTRIES * (1 + -(-LONGEST_SESSION_KEYS // LONGEST_PART))
+    assert count > MAX_ROWS
+    return count
 
 
 def test_more_entries_than_a_transaction_has_rows_go_with_their_user(ada, betty, store, many):

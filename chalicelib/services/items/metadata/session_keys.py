@@ -6,6 +6,7 @@ An entry is its user's alone. It is written with all its parts, or not at all.
 from __future__ import annotations
 
 from datetime import timedelta
+from functools import partial
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items import session_keys as bodies
@@ -29,6 +30,10 @@ CHANGED = "The session key was changed by someone else meanwhile."
 _FOR_ANOTHER = {
     "isValidEncryptedMetadataSessionKey": "The message should be encrypted for your key alone."
 }
+MOST_ENTRIES = 20
+"""Of a user, who mostly has one; of requests at the same moment each may make one more. What there
+is of them is read, and paid for by its length, as their user is deleted."""
+_TOO_MANY = f"There can be at most {MOST_ENTRIES} of these; please delete one first."
 _SECOND = timedelta(seconds=1)
 
 
@@ -45,7 +50,12 @@ def view(actor: Actor, session_key_id: SessionKeyId) -> SessionKeyRow:
 def create(actor: Actor, draft: Draft[SessionKeyBody]) -> SessionKeyRow:
     """Store an entry for the actor, who is not being deleted meanwhile."""
     data = bodies.read_new(draft).data
-    _require_for_actor(actor, data, reading.read(_own_key(actor)))
+    own_key, count = reading.together(
+        partial(reading.read, _own_key(actor)), partial(SessionKey.count_of, actor.id)
+    )
+    _require_for_actor(actor, data, own_key)
+    if count >= MOST_ENTRIES:
+        raise Invalid(_TOO_MANY)
     now = clock.now()
     entry = SessionKey(actor.id, new_id(), created=now, modified=now)
     parts = entry.lay_out(data)
