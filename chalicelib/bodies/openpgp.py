@@ -10,6 +10,8 @@ from chalicelib.domain.armor import BadArmor, read_message
 
 LONGEST_SECRET = 390_000
 """Characters; a row holds 400 KB in all, and this one little else."""
+LONGEST_SEALED = 64 * 1024
+"""Characters of what is for the server, which opens nothing longer (`crypto/openpgp.py`)."""
 LONGEST_METADATA = 200_000
 """Characters; the same row holds the access list."""
 LONGEST_SESSION_KEYS = 1_950_000

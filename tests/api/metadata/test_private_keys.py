@@ -8,7 +8,7 @@ from secrets import token_hex
 import pytest
 
 from chalicelib.bodies.items.metadata import EMPTY
-from chalicelib.bodies.openpgp import LONGEST_SECRET
+from chalicelib.bodies.openpgp import LONGEST_SEALED, LONGEST_SECRET
 from chalicelib.crypto import private_keys
 from chalicelib.crypto.openpgp import MOST_SEALED
 from chalicelib.crypto.server_keys import ServerKeys
@@ -239,7 +239,7 @@ def long_for_server(key):
     """A sound copy with more beside it."""
     public = ServerKeys.load(private_keys.read(private_keys.OPENPGP)).in_use.armored_public_key
     sealed = message(json.dumps({**json.loads(content(key)), "more": token_hex(30_000)}), public)
-    assert MOST_SEALED < len(sealed) < LONGEST_SECRET
+    assert LONGEST_SEALED == MOST_SEALED < len(sealed) < LONGEST_SECRET
     return sealed
 
 

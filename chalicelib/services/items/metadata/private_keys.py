@@ -20,7 +20,7 @@ from chalicelib.bodies.items.metadata import (
     SentCopy,
     require_something,
 )
-from chalicelib.crypto.openpgp import MOST_SEALED
+from chalicelib.bodies.openpgp import LONGEST_SEALED
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.armor import BadArmor, read_message
@@ -57,7 +57,7 @@ _NO_MESSAGE = {
 _FOR_ANOTHER = {
     "isValidEncryptedMetadataPrivateKey": "The message should be for the key of its user alone."
 }
-_TOO_LONG = {"maxLength": f"The server opens messages of at most {MOST_SEALED} characters."}
+_TOO_LONG = {"maxLength": f"The server opens messages of at most {LONGEST_SEALED} characters."}
 _UNKNOWN_KEY = {"_existsIn": "The metadata key should exist and not be deleted."}
 
 Errors = dict[str, FieldErrors]
@@ -236,7 +236,7 @@ def _errors(copy: Copy, known: Known, *, is_second: bool = False) -> Errors:
     recipient = known.server if copy.user_id is None else known.gpgkeys.get(copy.user_id)
     if recipient is None or not is_for(copy.data, recipient):
         broken["data"] = _FOR_ANOTHER
-    if copy.user_id is None and len(copy.data) > MOST_SEALED:
+    if copy.user_id is None and len(copy.data) > LONGEST_SEALED:
         broken["data"] = {**broken.get("data", {}), **_TOO_LONG}
     return broken
 
