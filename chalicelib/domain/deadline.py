@@ -74,6 +74,11 @@ def allows(seconds: float) -> bool:
     return end == math.inf or now() + seconds <= end
 
 
+def left() -> float:
+    """Seconds until what is asked now has to be over; infinitely many where nothing says so."""
+    return _end.get() - now()
+
+
 def require(seconds: float) -> None:
     """Raise `Unavailable` where what takes so many seconds at worst could end too late."""
     if not allows(seconds):

@@ -1,7 +1,8 @@
 """Which pictures are taken, of what format and size, and how they are drawn anew as squares.
 
 Of a file nothing is kept but its pixels. What it costs to read them is bounded before they
-are: by what its header says, and for JPEGs by how often the whole picture would be gone over.
+are: by what its header says, for JPEGs by how often the whole picture would be gone over, and by
+how many pieces of Exif data, colour profiles and texts there are.
 Pillow is imported here alone.
 """
 
@@ -20,8 +21,8 @@ LONGEST_SIDE = 20_000
 MOST_SCANS = 100
 """Passes over a progressive JPEG; usual ones have ten. Each costs 15 ms, however short it is."""
 MOST_REPEATED = 100
-"""Pieces of one kind of description. Pillow joins those of Exif one by one, and inflates each
-colour profile of a PNG, which should have one."""
+"""Pieces of one kind of description: Pillow joins those of Exif in a JPEG one by one, and inflates
+each colour profile and each compressed text of a PNG."""
 ENOUGH = 1_600
 """Pixels a side from which every square is made; whatever is larger is thinned out first."""
 QUALITY = 90
@@ -30,8 +31,8 @@ Image.MAX_IMAGE_PIXELS = None  # Pillow would only warn; the bounds are ours
 
 _FORMATS = ("GIF", "JPEG", "PNG")
 _START_OF_JPEG, _START_OF_SCAN = b"\xff\xd8", b"\xff\xda"
-_REPEATED = (b"Exif\0\0", b"iCCP")
-"""How pieces begin that cost more than their length, wherever they lie."""
+_REPEATED = (b"Exif\0\0", b"iCCP", b"zTXt", b"iTXt")
+"""The first bytes of pieces that take longer to read than their length says."""
 _ORIENTATION = 0x0112
 _UPRIGHT = {
     2: Transpose.FLIP_LEFT_RIGHT,
@@ -79,7 +80,10 @@ def _require_few_scans(content: bytes) -> None:
 
 def _require_few_pieces(content: bytes) -> None:
     if any(content.count(start) > MOST_REPEATED for start in _REPEATED):
-        raise NoPicture(f"The picture should be described in at most {MOST_REPEATED} pieces.")
+        raise NoPicture(
+            f"The picture has more than {MOST_REPEATED} pieces of Exif data, colour profiles or "
+            "texts: please save it anew without them."
+        )
 
 
 def _require_moderate(width: int, height: int) -> None:

@@ -40,7 +40,7 @@ from chalicelib.tables.users.users import Belonging, User
 AT_ONCE = 25
 """Memberships that change in one transaction: each is three rows of it."""
 MOST_TOLD = 5
-"""Members that a report shows with a group where it is about none of them. A run has a report for
+"""Members that are shown with a group in a report that is not of a new member: a run has one for
 each user whom it has not added."""
 
 
@@ -66,7 +66,7 @@ class Joining:
     """Users who are members; of a new group, whoever manages it."""
     group: Group | None = None
     manager: User | None = None
-    """Whoever manages a new group."""
+    """Whoever manages a new group; there is either this or a group that was there."""
     additions: list[Addition] = field(default_factory=list)
     others: list[Step] = field(default_factory=list)
     """What is told of those who are not added."""

@@ -54,7 +54,7 @@ from chalicelib.tables.users.users import User
 MISSING = NotFound("The group does not exist, or is not provisioned by the directory.")
 TAKEN = Taken("The displayName is already the name of a group.")
 MOST_WAITING = 1_000
-"""Users of one group who have yet to set up: its row has room for them."""
+"""Users of one group who have yet to set up, or need secrets: its row has room for them."""
 _DAY = 24 * 3600
 _NO_MANAGER = Hindered("The group would be left without a manager: name another one first.")
 _NO_SECRETS = (
@@ -224,13 +224,17 @@ def _require_known(user_ids: Collection[UserId], users: Mapping[UserId, User]) -
 def _waiting(user_ids: Collection[UserId], users: Mapping[UserId, User]) -> frozenset[UserId]:
     """Those of them who have yet to set up."""
     waiting = frozenset(each for each in user_ids if not users[each].active)
-    _require_room(waiting)
+    _require_room_to_wait(waiting)
     return waiting
 
 
-def _require_room(waiting: Collection[UserId]) -> None:
+def _require_room_to_wait(waiting: Collection[UserId]) -> None:
     if len(waiting) > MOST_WAITING:
-        raise Unfit("tooMany", f"At most {MOST_WAITING} users can wait for one group.")
+        message = (
+            f"At most {MOST_WAITING} users who have yet to set up, or need secrets, can wait for "
+            "one group."
+        )
+        raise Unfit("tooMany", message)
 
 
 def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamState) -> Found:
@@ -250,8 +254,9 @@ def _changed(provisioner: Provisioner, actor: Actor, before: Found, after: TeamS
         return _written(provisioner, actor, before, change, users)
     except SecretsMissing:
         needing = _needing_secrets(before.group, [users[each] for each in able])
-        if needing <= before.state.members:
-            _require_room(waiting | needing)
+        goes_on = needing <= before.state.members
+        if goes_on and not waiting | needing <= before.provisioned.waiting:
+            _require_room_to_wait(waiting | needing)
         refusal = _ask_managers(provisioner, actor, before, {each: users[each] for each in needing})
         if needing - before.state.members:
             raise refusal from None

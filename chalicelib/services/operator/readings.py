@@ -7,9 +7,10 @@ dies is repeated, and writes the same rows again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from operator import itemgetter
 
 from chalicelib.domain import deadline
@@ -23,14 +24,19 @@ from chalicelib.tables.items.secret_accesses import SecretAccess
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.logs.readings import Reading
 
-LONGEST = 3 * deadline.WORKER / 4
-"""Seconds after which no further reading is spread in a round: other duties have their turn."""
+SHARE = 3 / 4
+"""Of the time that is left of a round: what comes after has its turn as well."""
 
 
 def sweep(written_before: datetime) -> Counter[str]:
-    """Spread what was read before a moment, or as much of it as there is time for."""
-    due = [each for each in Reading.unspread() if each.created < written_before]
-    return rounds.of(_in_time(_in_turn(due)), _spread, name=lambda each: each.request_id)
+    """Spread what was read before a moment; what there is no time for is left."""
+    due = _in_turn(each for each in Reading.unspread() if each.created < written_before)
+    end = deadline.now() + SHARE * deadline.left()
+    in_time = takewhile(lambda _: deadline.now() < end, due)
+    found = rounds.of(in_time, _spread, name=lambda each: each.request_id)
+    if left := len(due) - found.total():
+        found["left"] = left
+    return found
 
 
 def _in_turn(due: Iterable[Reading]) -> list[Reading]:
@@ -41,14 +47,6 @@ def _in_turn(due: Iterable[Reading]) -> list[Reading]:
         turns[each.user_id] += 1
         ordered.append((turns[each.user_id], each))
     return [each for _, each in sorted(ordered, key=itemgetter(0))]
-
-
-def _in_time(due: Iterable[Reading]) -> Iterator[Reading]:
-    end = deadline.now() + LONGEST
-    for each in due:
-        if deadline.now() > end:
-            return
-        yield each
 
 
 def _spread(read: Reading) -> str:

@@ -1,8 +1,8 @@
 """The sweeper's duties, and how old something is that nobody is at work on any more.
 
 It runs every five minutes. What is five minutes old is nobody's work any more, as no request lasts
-half a minute. So nothing is left for longer than ten, but for what cannot be ended: the log names
-it.
+half a minute. So nothing is left for longer than ten, but for what cannot be ended, or what more
+was read than there is time to spread: the log names it.
 """
 
 from __future__ import annotations

@@ -19,10 +19,16 @@ from chalicelib.crypto.openpgp import (
     ServerKey,
     fingerprint_of_private_key,
 )
+from chalicelib.crypto.public_keys import PublicKey
 from chalicelib.domain import strict_json
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
-from chalicelib.services.items.metadata import metadata_settings, private_keys, recipients
+from chalicelib.services.items.metadata import (
+    key_set,
+    metadata_settings,
+    private_keys,
+    recipients,
+)
 from chalicelib.services.items.metadata.private_keys import Copy
 from chalicelib.services.operator import server_key
 from chalicelib.settings import settings
@@ -35,7 +41,7 @@ from chalicelib.tables.settings import METADATA_KEYS, Setting, as_read
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
-MOST_HANDED_ON = (MAX_ROWS - 10) // 2
+MOST_HANDED_ON = (MAX_ROWS - 12) // 2
 """Keys of one setup: two lines each, beside those that the setup has anyway."""
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
 _DEPTH = 2
@@ -52,15 +58,29 @@ class Handover:
 
     copies: tuple[Copy, ...]
     under: Setting | None
-    shared: frozenset[str]
-    """The fingerprints of all shared keys there are, or were."""
+    shared: Sequence[MetadataKey]
+    """All shared keys that there are, or were."""
+    key_set: Setting | None
+    """The set of these, as it was before they were read."""
 
     @property
     def key_ids(self) -> set[str]:
         return {copy.metadata_key_id for copy in self.copies}
 
+    def has_key_of(self, key: PublicKey) -> bool:
+        """Whether a person's key is a shared one, or opens what is encrypted to one."""
+        return any(
+            each.fingerprint == key.fingerprint
+            or not each.encryption_key_ids.isdisjoint(key.encryption_key_ids)
+            for each in self.shared
+        )
+
     def write(self, tx: Transaction) -> None:
-        """Write the copies, while their keys are there and the settings are as they were read."""
+        """Write the copies, while their keys are there and the settings are as they were read.
+
+        Meanwhile no key is made either, which could be the person's own.
+        """
+        tx.require(key_set.unchanged(self.key_set))
         if not self.copies:
             return
         tx.require(Check(Setting.named(METADATA_KEYS), as_read(self.under)))
@@ -69,7 +89,7 @@ class Handover:
             tx.create(private_keys.new(copy, None))
 
 
-def prepare(user: User, armored_key: str) -> Handover:
+def prepare(user: User, armored_key: str, of_set: Setting | None) -> Handover:
     """Make copies of keys that the server can open, for a person with this public key.
 
     Of very many these are the ones in use, and then the newest. A key that is being deleted is
@@ -80,15 +100,15 @@ def prepare(user: User, armored_key: str) -> Handover:
         partial(MetadataPrivateKey.held_by, None),
         MetadataKey.every,
     )
-    under, shared = rows.find(Setting, METADATA_KEYS), frozenset(key.fingerprint for key in every)
+    under = rows.find(Setting, METADATA_KEYS)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
-        return Handover((), under, shared)
+        return Handover((), under, every, of_set)
     copies = {copy.metadata_key_id: copy for copy in map(MetadataPrivateKey.of_row, stored)}
     signers = recipients.keys_by_id(by for copy in copies.values() if (by := copy.modified_by))
     there = _not_being_deleted([key for key in every if key.id in copies and not key.is_deleted])
     keys = sorted(there, key=lambda key: (key.is_active, key.created), reverse=True)
     made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in keys)
-    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under, shared)
+    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under, every, of_set)
 
 
 def _not_being_deleted(keys: Sequence[MetadataKey]) -> list[MetadataKey]:

@@ -15,6 +15,7 @@ from chalicelib.domain.errors import Invalid
 from chalicelib.domain.ids import UserId, new_id
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.notices import Event
+from chalicelib.services.items.metadata import key_set
 from chalicelib.services.operator import server_key
 from chalicelib.services.sign_in import key_handover
 from chalicelib.services.sign_in.key_handover import Handover
@@ -26,7 +27,9 @@ from chalicelib.services.users.policies import password_expiry, policies
 from chalicelib.services.users.policies.policies import LANGUAGE, PASSPHRASES
 from chalicelib.services.users.roles import roles
 from chalicelib.storage import reading
+from chalicelib.storage.base import Key
 from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.claims import FINGERPRINT, Claim
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.operator import notices
@@ -35,7 +38,7 @@ from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
 _INVALID_KEY = "The OpenPGP key data is not valid."
-_SHARED = {"isNotMetadataKeyFingerprintRule": "A shared metadata key is nobody's own."}
+_SHARED = {"isNotMetadataKeyFingerprintRule": "The key should not be a shared metadata key."}
 BAD_TOKEN = "The authentication token is not valid."  # noqa: S105 - a message
 NO_SETUP = "The user does not exist or is already active or is disabled."
 NOT_ACTIVE = "The user does not exist, has not completed the setup or was deleted."
@@ -63,7 +66,7 @@ def start_recovery(user_id: UserId, token: str) -> Newcomer:
 def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller) -> None:
     """Store the person's key and make the user active, with the shared keys they are given."""
     body = draft.read(BAD_TOKEN)
-    user, row = _read(user_id, REGISTER, body.token)
+    user, row, rows = _read(user_id, REGISTER, body.token, key_set.KEY)
     if user is None or not _is_waiting(user):
         raise Invalid("The user does not exist, is already active or has been deleted.")
     body.require_token()
@@ -72,8 +75,8 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
     key = openpgp.read_public_key(
         body.require_key(), own=server_key.fingerprints(), now=clock.now()
     )
-    handover = key_handover.prepare(user, key.armored_key)
-    if key.fingerprint in handover.shared:
+    handover = key_handover.prepare(user, key.armored_key, key_set.among(rows))
+    if handover.has_key_of(key):
         raise Invalid(_INVALID_KEY, {"fingerprint": _SHARED})
     is_first = user.is_admin and not _has_anybody_set_up()
     _store(
@@ -90,7 +93,7 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody], caller: Cal
     it is expired, is verified once the link is good.
     """
     body = draft.read(BAD_TOKEN)
-    user, row = _read(user_id, RECOVER, body.token)
+    user, row, _ = _read(user_id, RECOVER, body.token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
     fingerprint = openpgp.fingerprint_of_public_key(body.require_key())
@@ -117,7 +120,7 @@ def complete_recovery(user_id: UserId, draft: Draft[CompletionBody], caller: Cal
 def abort_recovery(user_id: UserId, draft: Draft[AbortBody], caller: Caller) -> None:
     """Spend the link of a person who has lost their key."""
     token = draft.read(BAD_TOKEN).require_token()
-    user, row = _read(user_id, RECOVER, token)
+    user, row, _ = _read(user_id, RECOVER, token)
     if user is None or not user.may_sign_in(clock.now()):
         raise Invalid(NOT_ACTIVE)
     link = _require_link(row, RECOVER)
@@ -129,14 +132,16 @@ def abort_recovery(user_id: UserId, draft: Draft[AbortBody], caller: Caller) -> 
         notices.tell(tx, Event.RECOVERY_ABORTED, to=told, actor=user_id, subject=user_id)
 
 
-def _read(user_id: UserId, kind: str, token: str) -> tuple[User | None, Token | None]:
+def _read(
+    user_id: UserId, kind: str, token: str, *others: Key
+) -> tuple[User | None, Token | None, Rows]:
     key = link_hash(kind, user_id, token.lower())
-    rows = reading.read([User.by_id(user_id), Token.by_hash(key)])
-    return rows.find(User, user_id), rows.find(Token, key)
+    rows = reading.read([User.by_id(user_id), Token.by_hash(key), *others])
+    return rows.find(User, user_id), rows.find(Token, key), rows
 
 
 def _read_newcomer(user_id: UserId, kind: str, token: str) -> tuple[Newcomer | None, Token | None]:
-    """Return the same, and with the user their role, language and the policy they are to follow."""
+    """Return the user with their role, language and the policy they are to follow, and the link."""
     key = link_hash(kind, user_id, token.lower())
     documents = [roles.KEY, PASSPHRASES.key, LANGUAGE.key]
     rows = reading.read([User.by_id(user_id), Token.by_hash(key), *documents])

@@ -2,7 +2,7 @@
 
 An entry is one message. What is longer than a row lies in parts: further rows of the user, which
 the entry names in their order. A part is never changed, so whoever finds all that an entry names
-has its message whole (ADR 28).
+has its message whole (ADR 28). Beside the entries of a user lies a row that counts them.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NotRequired, TypedDict, cast
 
-from pynamodb.attributes import Attribute, UnicodeAttribute
+from pynamodb.attributes import Attribute, NumberAttribute, UnicodeAttribute
 from pynamodb.constants import LIST
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
 from chalicelib.domain.errors import Stale
 from chalicelib.domain.ids import SessionKeyId, UserId, new_id
-from chalicelib.storage import fetching, reading
+from chalicelib.storage import reading
 from chalicelib.storage.base import Key, TableMeta, TimestampAttribute, table_name
 from chalicelib.storage.stamps import ModifiedAttribute
 from chalicelib.storage.typed import Typed
@@ -27,6 +27,12 @@ from chalicelib.tables.users.users import User
 
 LONGEST_PART = 390_000
 """Characters of ASCII; a row holds 400 KB in all, and this one little else."""
+
+
+MOST_ENTRIES = 20
+"""A user mostly has one. Whoever deletes the user reads all of them, and pays for their length."""
+COUNT = "-"
+"""In place of an identifier: the row that counts a user's entries. It comes before all of them."""
 
 
 class SessionKeyRow(TypedDict):
@@ -66,6 +72,8 @@ class SessionKey(Dependent, Typed[SessionKeyRow]):
     """Like the next, of each entry and of no part."""
     modified = ModifiedAttribute(null=True)
     """Later with each update, also of one second: so it tells the versions of an entry apart."""
+    entries = NumberAttribute(null=True)
+    """Of the row that counts them alone."""
 
     @classmethod
     def of(cls, user_id: UserId | str, row_id: str) -> Key:
@@ -78,15 +86,21 @@ class SessionKey(Dependent, Typed[SessionKeyRow]):
     @classmethod
     def entries_of(cls, user_id: UserId) -> list[SessionKeyRow]:
         """All entries of a user, whole, in no order that means anything."""
-        rows = cast(list[SessionKeyRow], reading.query(cls, user_id))
+        of_entries = cls.id > COUNT
+        rows = cast(list[SessionKeyRow], reading.query(cls, user_id, range_condition=of_entries))
         by_id = {row["id"]["S"]: row for row in rows}
         return [_whole(row, by_id) for row in rows if _is_entry(row)]
 
     @classmethod
-    def count_of(cls, user_id: UserId) -> int:
-        """How many entries a user has."""
-        is_entry = cls.created.exists()
-        return fetching.count_selected(cls, cls.user_id == user_id, keep=is_entry)
+    def count_of(cls, user_id: UserId | str) -> Key:
+        """The row that counts a user's entries."""
+        return cls.of(user_id, COUNT)
+
+    @classmethod
+    def has_room(cls) -> Condition:
+        """The condition that the user whose entries a row counts may have one more."""
+        condition: Condition = cls.entries.does_not_exist() | (cls.entries < MOST_ENTRIES)
+        return condition
 
     @classmethod
     def keys_of(cls, user_id: UserId) -> list[Key]:

@@ -457,7 +457,10 @@ def test_no_more_wait_for_a_group_than_may_where_one_of_them_needs_secrets(
 def test_a_group_that_goes_with_its_only_member_forgets_its_directory(directory, ada, betty):
     """As one that is deleted by itself."""
     dora = directory.made("dora")
-    alone, other = directory.grouped("crew", dora["id"]), directory.grouped("team", dora["id"])
+    alone, other = (
+        directory.post("/Groups", team(name, dora["id"], externalId=f"x-{name}")).json
+        for name in ("crew", "choir")
+    )
     people.change(betty.id, role_id=make.roles.ADMIN.id)
 
     directory.delete(f"/Groups/{other['id']}")

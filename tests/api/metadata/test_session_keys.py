@@ -11,8 +11,7 @@ import pytest
 from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
 from chalicelib.domain.armor import HIDDEN_RECIPIENT
 from chalicelib.domain.ids import named_id, new_id
-from chalicelib.services.items.metadata.session_keys import MOST_ENTRIES
-from chalicelib.tables.items.session_keys import LONGEST_PART, SessionKey
+from chalicelib.tables.items.session_keys import LONGEST_PART, MOST_ENTRIES
 from tests.crypto import forge
 from tests.support.wire.client import Response
 from tests.support.world.items.session_keys import (
@@ -24,6 +23,7 @@ from tests.support.world.items.session_keys import (
     of_length,
     path,
     remove,
+    stored,
     update,
 )
 from tests.support.world.keys import message
@@ -38,7 +38,7 @@ NO_ID = "The session key id should be a valid UUID."
 MISSING = "The session key does not exist."
 UNCHANGED = "The session key data is the same as before."
 CHANGED = "The session key was changed by someone else meanwhile."
-TOO_MANY = "There can be at most 20 of these; please delete one first."
+TOO_MANY = "You have 20 of these entries already; please delete one first."
 FOR_ANOTHER = {"data": {"isValidEncryptedMetadataSessionKey"}}
 NO_MESSAGE = {"data": {"isValidOpenPGPMessage"}}
 
@@ -414,7 +414,7 @@ def test_an_entry_is_removed_once(ada, store, length):
 
     assert (response.status, response.body) == (200, None)
     assert listed(ada) == [kept]
-    assert [row["id"]["S"] for row in store.rows(SessionKey.stored_as())] == [kept["id"]]
+    assert [row["id"]["S"] for row in stored(store)] == [kept["id"]]
     assert_refused(remove(ada, entry["id"]), 404, MISSING)
     assert_refused(update(ada, entry, blob(ada)), 404, MISSING)
 
@@ -423,7 +423,7 @@ def test_an_entry_is_removed_once(ada, store, length):
 
 
 def rows_of(store: Any) -> int:
-    return len(store.rows(SessionKey.stored_as()))
+    return len(stored(store))
 
 
 @pytest.mark.parametrize(
@@ -484,7 +484,7 @@ def test_the_longest_entry_gives_way_to_another_of_the_length(ada, store):
 def test_a_part_is_no_entry(ada, store, digest):
     """FT14"""
     entry = added(ada, of_length(ada, 500_000))
-    ids = {row["id"]["S"] for row in store.rows(SessionKey.stored_as())} - {entry["id"]}
+    ids = {row["id"]["S"] for row in stored(store)} - {entry["id"]}
     before = digest()
     for part_id in ids:
         assert_refused(update(ada, {**entry, "id": part_id}, blob(ada)), 404, MISSING)

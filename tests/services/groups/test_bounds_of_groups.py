@@ -170,6 +170,18 @@ def test_who_is_not_the_last_one_any_more_does_not_join(betty, refused_after):
 
 
 @slow
+def test_no_group_is_made_of_more_users_than_one_may_have(ada, digest):
+    crowd = make.crowd(MOST_MEMBERS)
+    before = digest()
+
+    response = groups.create(ada, groups.body(ada, *crowd))
+
+    assert response.status == 400
+    assert [*response.body["groups_users"]] == ["hasAtMost"]
+    assert digest() == before
+
+
+@slow
 def test_a_directory_makes_no_group_of_more_users_than_one_may_have(ada, digest):
     """Whoever manages it for the directory counts as well."""
     directory = scim.directory(ada)

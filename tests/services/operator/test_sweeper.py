@@ -126,9 +126,13 @@ def left_behind(who: Somebody, content: bytes | None = None) -> AvatarId:
     return note.after
 
 
-def accidents(caplog: pytest.LogCaptureFixture) -> list[Any]:
+def events(caplog: pytest.LogCaptureFixture) -> list[Any]:
     ours = [record for record in caplog.records if record.name == "keyhaven"]
-    lines = [json.loads(record.getMessage()) for record in ours]
+    return [json.loads(record.getMessage()) for record in ours]
+
+
+def accidents(caplog: pytest.LogCaptureFixture) -> list[Any]:
+    lines = events(caplog)
     return [line for line in lines if line["event"] == "accident"]
 
 
@@ -272,7 +276,7 @@ def _swept_slowly() -> None:
 
 
 def test_what_somebody_reads_without_end_keeps_the_sweeper_from_nothing_else(
-    store: Storage, ada: Somebody, time: Any
+    store: Storage, ada: Somebody, time: Any, caplog: Any
 ) -> None:
     """Each has a turn: what others have read, owners of what expires today, other duties."""
     turned_on(ada)
@@ -287,5 +291,8 @@ def test_what_somebody_reads_without_end_keeps_the_sweeper_from_nothing_else(
 
     _swept_slowly()
 
-    assert {each.user_id for each in Reading.unspread()} == {often.id}
+    left = Reading.unspread()
+    assert {each.user_id for each in left} == {often.id}
+    said = [each for each in events(caplog) if each.get("result") == "left"]
+    assert [(each["action"], each["writes"]) for each in said] == [("Readings.spread", len(left))]
     assert [(each.who, each.template) for each in posted(store)] == [("ada", "expiring-today")]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from chalicelib.storage import reading
 from chalicelib.storage.base import Check
 from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import METADATA_KEY_SET, Setting, version_as_read
 
 KEY = Setting.named(METADATA_KEY_SET)
@@ -18,6 +19,11 @@ KEY = Setting.named(METADATA_KEY_SET)
 def read() -> Setting | None:
     """The version as it is before any of the keys is read."""
     return reading.read([KEY]).find(Setting, METADATA_KEY_SET)
+
+
+def among(rows: Rows) -> Setting | None:
+    """The same, among rows that were read before any of the keys."""
+    return rows.find(Setting, METADATA_KEY_SET)
 
 
 def unchanged(before: Setting | None) -> Check:

@@ -6,7 +6,6 @@ An entry is its user's alone. It is written with all its parts, or not at all.
 from __future__ import annotations
 
 from datetime import timedelta
-from functools import partial
 
 from chalicelib.bodies.draft import Draft
 from chalicelib.bodies.items import session_keys as bodies
@@ -20,7 +19,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.items.session_keys import SessionKey, SessionKeyRow
+from chalicelib.tables.items.session_keys import MOST_ENTRIES, SessionKey, SessionKeyRow
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
@@ -30,10 +29,7 @@ CHANGED = "The session key was changed by someone else meanwhile."
 _FOR_ANOTHER = {
     "isValidEncryptedMetadataSessionKey": "The message should be encrypted for your key alone."
 }
-MOST_ENTRIES = 20
-"""Of a user, who mostly has one; of requests at the same moment each may make one more. What there
-is of them is read, and paid for by its length, as their user is deleted."""
-_TOO_MANY = f"There can be at most {MOST_ENTRIES} of these; please delete one first."
+_TOO_MANY = f"You have {MOST_ENTRIES} of these entries already; please delete one first."
 _SECOND = timedelta(seconds=1)
 
 
@@ -50,18 +46,16 @@ def view(actor: Actor, session_key_id: SessionKeyId) -> SessionKeyRow:
 def create(actor: Actor, draft: Draft[SessionKeyBody]) -> SessionKeyRow:
     """Store an entry for the actor, who is not being deleted meanwhile."""
     data = bodies.read_new(draft).data
-    own_key, count = reading.together(
-        partial(reading.read, _own_key(actor)), partial(SessionKey.count_of, actor.id)
-    )
-    _require_for_actor(actor, data, own_key)
-    if count >= MOST_ENTRIES:
-        raise Invalid(_TOO_MANY)
+    _require_for_actor(actor, data, reading.read(_own_key(actor)))
     now = clock.now()
     entry = SessionKey(actor.id, new_id(), created=now, modified=now)
     parts = entry.lay_out(data)
     with Transaction() as tx:
         tx.makes(entry.id)
         tx.require(User.may_be_given(actor.id, actor.lock))
+        one_more = SessionKey.entries.add(1)
+        room, full = SessionKey.has_room(), Invalid(_TOO_MANY)
+        tx.update(SessionKey.count_of(actor.id), one_more, provided=room, otherwise=full)
         tx.create(entry)
         for part in parts:
             tx.create(part)
@@ -95,9 +89,11 @@ def update(
 
 
 def delete(actor: Actor, session_key_id: SessionKeyId) -> None:
-    """Remove an entry of the actor's, with its parts."""
+    """Remove an entry of the actor's, with its parts; whoever is being deleted keeps no count."""
     entry = _load(actor, session_key_id)
     with Transaction() as tx:
+        tx.require(User.may_be_given(actor.id, actor.lock))
+        tx.update(SessionKey.count_of(actor.id), SessionKey.entries.add(-1), provided=None)
         tx.delete(entry, provided=entry.as_read())
         for key in entry.part_keys():
             tx.delete(key)

@@ -94,7 +94,7 @@ def _rename(actor: Actor, tag: Tag, own: Owned, draft: Draft[Any]) -> Tag:
         return tag
     other = own.with_slug(slug)
     renamed = _merged(other, tag) if other else _as_new(tag, slug)
-    if len(renamed.marks) > MOST_MARKS:
+    if other and len(renamed.marks) > MOST_MARKS:
         raise Invalid(INVALID_TAG, _TOO_MANY_BECAME_ONE)
     with Transaction() as tx:
         tx.require(_may_be_given(actor, rows))

@@ -11,7 +11,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
 from chalicelib.domain.items.trees import Place, in_cycles
 from chalicelib.domain.light import dataclass
-from chalicelib.services.items.trees.forest import ELSEWHERE, Forest
+from chalicelib.services.items.trees.forest import ELSEWHERE, NEAR, Forest
 from chalicelib.storage import reading
 from chalicelib.tables.items.folder_items import FolderItem
 from chalicelib.tables.items.items import keys_of
@@ -123,10 +123,10 @@ def _noted_above(forest: Forest, above: Mapping[str, Collection[str]]) -> Iterat
     while level:
         depth += 1
         forest.read_folders(level)
-        having = {(id_, str(u)) for id_ in level & forest.folders.keys() for u in forest.users(id_)}
-        level |= {id_ for id_, _ in forest.with_deeper(having, depth)} - seen
+        if depth >= NEAR:
+            level |= forest.above_some(level) - seen
+            forest.read_folders(level)
         seen |= level
-        forest.read_folders(level)
         found = level & forest.folders.keys()
         edges = [(id_, each) for id_ in found for each in forest.items[id_].above or ()]
         yield from edges

@@ -168,6 +168,13 @@ class Forest:
             for user_id in each
         }
 
+    def above_some(self, folder_ids: Collection[str]) -> set[str]:
+        """All folders above these, as one user of each has them; a help where most agree."""
+        asked = {each: min(self.users(each), default="") for each in folder_ids}
+        asked = {folder_id: user_id for folder_id, user_id in asked.items() if user_id}
+        self._read_filed({*asked.values()} - self._filed.keys())
+        return {above for pair in asked.items() for above in self._all_above(*pair)}
+
     def _read_filed(self, user_ids: Collection[str]) -> None:
         if user_ids:
             found = reading.together(*(partial(Holding.outlines, UserId(u)) for u in user_ids))

@@ -8,7 +8,9 @@ from itertools import cycle
 from secrets import token_hex
 from typing import Any
 
+from chalicelib.tables.items.session_keys import COUNT, SessionKey
 from tests.support.leaks import watch
+from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world.keys import message
 from tests.support.world.make import Somebody
@@ -48,6 +50,11 @@ def _made(public: str, length: int) -> tuple[str, str]:
     data = message(text, public)
     assert length - 1000 < len(data) <= length
     return text, data.ljust(length, "\n")
+
+
+def stored(store: Storage) -> list[Any]:
+    """The rows of entries and of their parts, without those that count."""
+    return [row for row in store.rows(SessionKey.stored_as()) if row["id"]["S"] != COUNT]
 
 
 def add(who: Somebody, data: Any) -> Response:
