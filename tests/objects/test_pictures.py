@@ -279,7 +279,7 @@ def with_chunks(kind: bytes) -> Callable[[int], bytes]:
         with_exif_in_pieces,
         with_chunks(b"iCCPa"),
         with_chunks(b"zTXt"),
-        with_chunks(b"iTXta\0\1"),
+        with_chunks(b"iTXta\0\1\0"),
     ],
     ids=["Exif", "iCCP", "zTXt", "iTXt"],
 )

@@ -12,7 +12,7 @@ from chalicelib.domain.operator import audit
 T = TypeVar("T")
 
 FAILED = "failed"
-_A_PIECE = 5.0
+A_PIECE = 5.0
 """Seconds without which no further piece is begun."""
 
 
@@ -23,7 +23,7 @@ def of(pieces: Iterable[T], end: Callable[[T], str], name: Callable[[T], str]) -
     """
     found: Counter[str] = Counter()
     for piece in pieces:
-        deadline.require(_A_PIECE)
+        deadline.require(A_PIECE)
         try:
             result = end(piece)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others have their turn

@@ -31,7 +31,7 @@ SHARE = 3 / 4
 def sweep(written_before: datetime) -> Counter[str]:
     """Spread what was read before a moment; what there is no time for is left."""
     due = _in_turn(each for each in Reading.unspread() if each.created < written_before)
-    end = deadline.now() + SHARE * deadline.left()
+    end = deadline.now() + SHARE * (deadline.left() - rounds.A_PIECE)
     in_time = takewhile(lambda _: deadline.now() < end, due)
     found = rounds.of(in_time, _spread, name=lambda each: each.request_id)
     if left := len(due) - found.total():

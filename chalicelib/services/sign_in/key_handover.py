@@ -21,6 +21,7 @@ from chalicelib.crypto.openpgp import (
 )
 from chalicelib.crypto.public_keys import PublicKey
 from chalicelib.domain import strict_json
+from chalicelib.domain.errors import Invalid
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.services.items.metadata import (
@@ -43,6 +44,7 @@ from chalicelib.tables.users.users import User
 
 MOST_HANDED_ON = (MAX_ROWS - 12) // 2
 """Keys of one setup: two lines each, beside those that the setup has anyway."""
+_SHARED = {"isNotMetadataKeyFingerprintRule": "The key should not be a shared metadata key."}
 _OBJECT_TYPE = "PASSBOLT_METADATA_PRIVATE_KEY"
 _DEPTH = 2
 """Levels of nested arrays and objects of a copy's content."""
@@ -58,29 +60,20 @@ class Handover:
 
     copies: tuple[Copy, ...]
     under: Setting | None
-    shared: Sequence[MetadataKey]
-    """All shared keys that there are, or were."""
-    key_set: Setting | None
-    """The set of these, as it was before they were read."""
+    same_set: Check | None
+    """That there is no shared key that was not read; nothing where there was none."""
 
     @property
     def key_ids(self) -> set[str]:
         return {copy.metadata_key_id for copy in self.copies}
-
-    def has_key_of(self, key: PublicKey) -> bool:
-        """Whether a person's key is a shared one, or opens what is encrypted to one."""
-        return any(
-            each.fingerprint == key.fingerprint
-            or not each.encryption_key_ids.isdisjoint(key.encryption_key_ids)
-            for each in self.shared
-        )
 
     def write(self, tx: Transaction) -> None:
         """Write the copies, while their keys are there and the settings are as they were read.
 
         Meanwhile no key is made either, which could be the person's own.
         """
-        tx.require(key_set.unchanged(self.key_set))
+        if self.same_set is not None:
+            tx.require(self.same_set)
         if not self.copies:
             return
         tx.require(Check(Setting.named(METADATA_KEYS), as_read(self.under)))
@@ -89,9 +82,11 @@ class Handover:
             tx.create(private_keys.new(copy, None))
 
 
-def prepare(user: User, armored_key: str, of_set: Setting | None) -> Handover:
+def prepare(user: User, key: PublicKey, of_set: Setting | None) -> Handover:
     """Make copies of keys that the server can open, for a person with this public key.
 
+    `of_set` is the set of shared keys before they are read. A key that is one of them, or opens
+    what is encrypted to one, is refused.
     Of very many these are the ones in use, and then the newest. A key that is being deleted is
     not among them: its deletion may have read already who has a copy.
     """
@@ -100,15 +95,26 @@ def prepare(user: User, armored_key: str, of_set: Setting | None) -> Handover:
         partial(MetadataPrivateKey.held_by, None),
         MetadataKey.every,
     )
+    if any(is_same(key, each) for each in every):
+        raise Invalid("The OpenPGP key data is not valid.", {"fingerprint": _SHARED})
+    same_set = key_set.unchanged(of_set) if every else None
     under = rows.find(Setting, METADATA_KEYS)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
-        return Handover((), under, every, of_set)
+        return Handover((), under, same_set)
     copies = {copy.metadata_key_id: copy for copy in map(MetadataPrivateKey.of_row, stored)}
     signers = recipients.keys_by_id(by for copy in copies.values() if (by := copy.modified_by))
     there = _not_being_deleted([key for key in every if key.id in copies and not key.is_deleted])
-    keys = sorted(there, key=lambda key: (key.is_active, key.created), reverse=True)
-    made = (_made(user, armored_key, copies[key.id], key.fingerprint, signers) for key in keys)
-    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under, every, of_set)
+    keys = sorted(there, key=lambda each: (each.is_active, each.created), reverse=True)
+    made = (
+        _made(user, key.armored_key, copies[each.id], each.fingerprint, signers) for each in keys
+    )
+    return Handover(tuple(islice(filter(None, made), MOST_HANDED_ON)), under, same_set)
+
+
+def is_same(key: PublicKey, shared: MetadataKey) -> bool:
+    """Whether a person's key is a shared one, or opens what is encrypted to it."""
+    opens = not shared.encryption_key_ids.isdisjoint(key.encryption_key_ids)
+    return key.fingerprint == shared.fingerprint or opens
 
 
 def _not_being_deleted(keys: Sequence[MetadataKey]) -> list[MetadataKey]:

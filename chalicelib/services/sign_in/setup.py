@@ -37,8 +37,6 @@ from chalicelib.tables.tokens import RECOVER, REGISTER, Token
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
-_INVALID_KEY = "The OpenPGP key data is not valid."
-_SHARED = {"isNotMetadataKeyFingerprintRule": "The key should not be a shared metadata key."}
 BAD_TOKEN = "The authentication token is not valid."  # noqa: S105 - a message
 NO_SETUP = "The user does not exist or is already active or is disabled."
 NOT_ACTIVE = "The user does not exist, has not completed the setup or was deleted."
@@ -75,9 +73,7 @@ def complete_setup(user_id: UserId, draft: Draft[CompletionBody], caller: Caller
     key = openpgp.read_public_key(
         body.require_key(), own=server_key.fingerprints(), now=clock.now()
     )
-    handover = key_handover.prepare(user, key.armored_key, key_set.among(rows))
-    if handover.has_key_of(key):
-        raise Invalid(_INVALID_KEY, {"fingerprint": _SHARED})
+    handover = key_handover.prepare(user, key, key_set.among(rows))
     is_first = user.is_admin and not _has_anybody_set_up()
     _store(
         *(user, row, _gpgkey(user_id, key), handover, body.locale or user.locale, caller),
@@ -198,7 +194,7 @@ def _store(
         _spend(tx, link, REGISTER)
         tx.create(
             Claim.fingerprint(gpgkey.fingerprint, gpgkey.id, user.id),
-            otherwise=Invalid(_INVALID_KEY, taken),
+            otherwise=Invalid("The OpenPGP key data is not valid.", taken),
         )
         tx.create(gpgkey)
         handover.write(tx)

@@ -32,7 +32,7 @@ LONGEST_PART = 390_000
 MOST_ENTRIES = 20
 """A user mostly has one. Whoever deletes the user reads all of them, and pays for their length."""
 COUNT = "-"
-"""In place of an identifier: the row that counts a user's entries. It comes before all of them."""
+"""In place of an identifier: the row that counts a user's entries."""
 
 
 class SessionKeyRow(TypedDict):
@@ -73,7 +73,7 @@ class SessionKey(Dependent, Typed[SessionKeyRow]):
     modified = ModifiedAttribute(null=True)
     """Later with each update, also of one second: so it tells the versions of an entry apart."""
     entries = NumberAttribute(null=True)
-    """Of the row that counts them alone."""
+    """How many entries the user has: of the row `-` alone."""
 
     @classmethod
     def of(cls, user_id: UserId | str, row_id: str) -> Key:
@@ -86,8 +86,7 @@ class SessionKey(Dependent, Typed[SessionKeyRow]):
     @classmethod
     def entries_of(cls, user_id: UserId) -> list[SessionKeyRow]:
         """All entries of a user, whole, in no order that means anything."""
-        of_entries = cls.id > COUNT
-        rows = cast(list[SessionKeyRow], reading.query(cls, user_id, range_condition=of_entries))
+        rows = cast(list[SessionKeyRow], reading.query(cls, user_id))
         by_id = {row["id"]["S"]: row for row in rows}
         return [_whole(row, by_id) for row in rows if _is_entry(row)]
 

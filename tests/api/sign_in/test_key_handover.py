@@ -9,8 +9,10 @@ from datetime import timedelta
 import pysequoia
 import pytest
 
-from chalicelib.crypto import private_keys
+from chalicelib.crypto import openpgp, private_keys
 from chalicelib.crypto.openpgp import ServerKey
+from chalicelib.crypto.public_keys import find_facts
+from chalicelib.domain import clock
 from chalicelib.domain.ids import new_id
 from chalicelib.services.sign_in import key_handover
 from chalicelib.storage.changes.parts import Part
@@ -230,3 +232,14 @@ def test_of_very_many_keys_those_in_use_and_the_newest_are_handed_on(ada, dave, 
     given = [{"metadata_key_id": each.id, "user_id": dave.id, "data": copy} for each in left]
     assert ada.client.post(PRIVATES, given).status == 200
     assert missing_of(ada, dave) == set()
+
+
+def test_a_key_that_opens_what_is_for_a_shared_one_is_the_same():
+    """By the subkey that encrypts: it can be bound to any other key."""
+    facts = find_facts(KEYS["betty"].public)
+    shared_key = MetadataKey(fingerprint="A" * 40, encryption_key_ids={*facts.encryption_key_ids})
+    own = openpgp.read_public_key(KEYS["betty"].public, own=(), now=clock.now())
+    other = openpgp.read_public_key(KEYS["carol"].public, own=(), now=clock.now())
+
+    assert key_handover.is_same(own, shared_key)
+    assert not key_handover.is_same(other, shared_key)

@@ -23,7 +23,8 @@ from tests.support.wire import handshake
 from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import make, people
-from tests.support.world.items.metadata import shared
+from tests.support.world.items.metadata import KEYS as METADATA_KEYS
+from tests.support.world.items.metadata import body_of, pair, shared
 from tests.support.world.keys import KEYS
 from tests.support.world.people import Invited, change, stored
 
@@ -413,6 +414,19 @@ def test_a_key_somebody_else_brings_meanwhile_is_theirs(api, dave):
         response = complete(api, dave)
 
     assert (response.status, response.message) == (400, "The OpenPGP key data is not valid.")
+    assert not stored(dave.id).active
+
+
+def test_a_key_that_becomes_a_shared_one_meanwhile_is_nobodys_own(api, ada, dave):
+    shared(ada)
+    key = pair(2)
+
+    with Meanwhile(lambda: ada.client.post(METADATA_KEYS, body_of(key, ada, signer=ada))) as made:
+        response = complete(api, dave, gpgkey={"armored_key": key.public})
+
+    assert made.happened
+    assert response.status == 400
+    assert list(response.body["fingerprint"]) == ["isNotMetadataKeyFingerprintRule"]
     assert not stored(dave.id).active
 
 

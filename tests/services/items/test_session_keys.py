@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.bodies.openpgp import LONGEST_SESSION_KEYS
 from chalicelib.services.operator import sweeper
+from chalicelib.storage import writing
 from chalicelib.storage.changes.transaction import MAX_ROWS
 from chalicelib.storage.connection import connection
 from chalicelib.tables.items.session_keys import LONGEST_PART, MOST_ENTRIES, SessionKey
@@ -147,7 +148,7 @@ def test_what_is_updated_meanwhile_is_removed_with_its_new_parts(ada, store):
     assert stored(store) == 0
 
 
-@pytest.mark.parametrize("request_of", [lambda who, _: adding(who, LONG), updating])
+@pytest.mark.parametrize("request_of", [lambda who, _: adding(who, LONG), updating, removing])
 def test_who_is_deleted_meanwhile_keeps_nothing(ada, betty, store, request_of):
     """I9"""
     ask = request_of(betty, added(betty, of_length(betty, LONG)))
@@ -157,7 +158,7 @@ def test_who_is_deleted_meanwhile_keeps_nothing(ada, betty, store, request_of):
 
     assert meanwhile.happened
     assert response.status == 403
-    assert stored(store) == 0
+    assert "session_keys" not in people.counts(store)
     check_invariants(store)
 
 
@@ -185,14 +186,53 @@ def test_who_joins_a_group_meanwhile_keeps_their_session_keys(ada, betty, store)
     entry = added(betty)
     assert updating(betty, entry, LONG)().status == 200
     assert people.stored(betty.id).lock is not None
+    assert [each["id"] for each in listed(betty)] == [entry["id"]]
 
     check_invariants(store)
+
+
+def test_who_has_joined_a_group_sees_their_session_keys(ada, betty, store):
+    """The change is committed, and its lines are not carried out yet."""
+    entry = added(betty, of_length(betty, LONG))
+    team, crowd = make.group(ada), make.crowd(MAX_ROWS + 10)
+    after_commit(joining(ada, team, betty, *crowd))
+
+    assert listed(betty) == [entry]
+    assert people.stored(betty.id).lock is not None
 
 
 def joining(manager: Somebody, team: make.Team, *joiners: Somebody) -> Ask:
     rows = [{"user_id": who.id, "is_admin": False} for who in joiners]
     body = {"groups_users": rows}
     return lambda: manager.client.put(f"/groups/{team.id}.json", body)
+
+
+# How many there are
+
+
+def test_of_two_at_once_one_is_the_last_there_is_room_for(ada, store):
+    for _ in range(MOST_ENTRIES - 1):
+        added(ada)
+    for race in schedules():
+        before = {each["id"] for each in listed(ada)}
+        outcomes = race.run(adding(ada), adding(ada))
+        statuses = sorted(each.get().status for each in outcomes)
+        assert statuses == [200, 400], race.order
+        [new] = {each["id"] for each in listed(ada)} - before
+        assert remove(ada, new).status == 200
+    check_invariants(store)
+
+
+def test_what_an_earlier_release_has_removed_makes_room(ada, store):
+    """It removes entries, and does not count."""
+    entries = [added(ada) for _ in range(MOST_ENTRIES)]
+    writing.delete_all([SessionKey.of(ada.id, each["id"]) for each in entries[2:]])
+
+    more = [adding(ada)() for _ in range(MOST_ENTRIES - 1)]
+
+    assert [each.status for each in more] == [200] * (MOST_ENTRIES - 2) + [400]
+    assert len(listed(ada)) == MOST_ENTRIES
+    check_invariants(store)
 
 
 # The deletion of users
