@@ -31,7 +31,9 @@ AXE := tests/browser/node_modules/axe-core/axe.min.js
 EXTENSION := .extension/stamp
 DYNAMODB := .dynamodb-local/stamp
 MODEL := .model/stamp
-CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(wildcard tests/clients/*.txt))
+# One of the clients needs Python 3.12; its tests are skipped where that does not run.
+NEWER := $(if $(filter 3.12.%,$(shell $(PYTHON) --version 2>/dev/null)),,tests/clients/edwh-passbolt-plugin.txt)
+CLIENTS := $(patsubst tests/clients/%.txt,.venv-clients/%/stamp,$(filter-out $(NEWER),$(wildcard tests/clients/*.txt)))
 
 PROVED := tests/services tests/properties tests/crypto/test_mutants.py tests/api/test_warm.py tests/model_schedules
 ifeq ($(ENGINE),dynamodb-local)

@@ -65,7 +65,7 @@ def client_python() -> Callable[[str], Path]:
     def find(client: str) -> Path:
         python = ROOT / ".venv-clients" / client / "bin" / "python"
         if not python.exists():
-            pytest.skip(f"{client} is not installed; run `make setup`")
+            pytest.skip(f"{client} is not installed; run `make setup`, for some with Python 3.12")
         return python
 
     return find
