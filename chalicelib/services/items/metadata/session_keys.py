@@ -19,7 +19,7 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import Key
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.items.session_keys import MOST_ENTRIES, SessionKey, SessionKeyRow
+from chalicelib.tables.items.session_keys import COUNT, MOST_ENTRIES, SessionKey, SessionKeyRow
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
 
@@ -73,7 +73,7 @@ def _count_again(actor: Actor) -> None:
     An earlier release, during a rollback, removes entries and does not count.
     """
     key, there = SessionKey.count_of(actor.id), len(SessionKey.entries_of(actor.id))
-    counted = reading.read([key]).find(SessionKey, *key[1:])
+    counted = reading.read([key]).find(SessionKey, actor.id, COUNT)
     if counted is not None and there < counted.entries:
         with Transaction() as tx:
             is_as_read = SessionKey.entries == counted.entries

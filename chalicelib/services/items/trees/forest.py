@@ -159,29 +159,29 @@ class Forest:
         users: dict[str, set[str]] = defaultdict(set)
         for folder_id, user_id in pairs:
             users[folder_id].add(user_id)
-        asked = {folder_id: min(each) for folder_id, each in users.items()}
-        self._read_filed({*asked.values()} - self._filed.keys())
+        found = self._all_above({folder_id: min(each) for folder_id, each in users.items()})
         return pairs | {
             (above, user_id)
             for folder_id, each in users.items()
-            for above in self._all_above(folder_id, asked[folder_id])
+            for above in found[folder_id]
             for user_id in each
         }
 
     def above_some(self, folder_ids: Collection[str]) -> set[str]:
         """All folders above these, as one user of each has them; a help where most agree."""
-        asked = {each: min(self.users(each), default="") for each in folder_ids}
-        asked = {folder_id: user_id for folder_id, user_id in asked.items() if user_id}
-        self._read_filed({*asked.values()} - self._filed.keys())
-        return {above for pair in asked.items() for above in self._all_above(*pair)}
+        asked = {each: min(users) for each in folder_ids if (users := self.users(each))}
+        return {above for each in self._all_above(asked).values() for above in each}
 
-    def _read_filed(self, user_ids: Collection[str]) -> None:
-        if user_ids:
-            found = reading.together(*(partial(Holding.outlines, UserId(u)) for u in user_ids))
-            for user_id, rows in zip(user_ids, found, strict=True):
+    def _all_above(self, asked: Mapping[str, str]) -> dict[str, list[str]]:
+        """All folders above these, each as one user has it."""
+        unknown = sorted({*asked.values()} - self._filed.keys())
+        if unknown:
+            found = reading.together(*(partial(Holding.outlines, UserId(u)) for u in unknown))
+            for user_id, rows in zip(unknown, found, strict=True):
                 self._filed[user_id] = {r["item_id"]["S"]: places.parent_of(r) for r in rows}
+        return {folder_id: [*self._way_up(folder_id, user)] for folder_id, user in asked.items()}
 
-    def _all_above(self, folder_id: str, user_id: str) -> Iterator[str]:
+    def _way_up(self, folder_id: str, user_id: str) -> Iterator[str]:
         parents, seen = self._filed[user_id], set[str]()
         while (parent := parents.get(folder_id)) is not None and parent not in seen:
             seen.add(parent)
