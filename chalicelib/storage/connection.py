@@ -154,8 +154,9 @@ class StorageConnection(Connection):
     def call(self, operation: str, parameters: Json) -> Json:
         """Make one call to DynamoDB, again where it is overloaded, failing or out of reach.
 
-        So a call may be carried out more than once: a transaction has its request token
-        against that, and all other writes put or remove whole rows. Raises `Unavailable` when
+        So a call may be carried out more than once, also late, after others: a transaction has
+        its request token against that, and all other writes put or remove whole rows that do
+        no harm then. Raises `Unavailable` when
         DynamoDB does not recover soon, or the call might not end before the request has to, and
         PynamoDB's `VerboseClientError` when it refuses.
         """

@@ -12,7 +12,7 @@ import pytest
 
 from tests.support.environment import ENGINE
 from tests.support.faults.deaths import after_commit, dying
-from tests.support.faults.hooks import kill_points
+from tests.support.faults.hooks import Late, kill_points
 from tests.support.faults.large_changes import LARGE, READ, SMALL, VIEWS, Tenant, a_tenant, views
 from tests.support.faults.trials import Trial
 from tests.support.model.outlines import Outline
@@ -114,6 +114,26 @@ def test_another_change_comes_after_any_death(store, time, large, small):
     for moment in some_of_pair(len(deaths), large, small):
         found = after(partial(dying, deaths[moment], trial.ask))
         assert found in expected, moment
+
+
+@slow
+@pytest.mark.parametrize("large", LARGE if PROVING else [*LARGE][::8])
+def test_a_write_that_arrives_again_late_changes_nothing(store, time, large):
+    """FT06: the first try of a call was answered with an error, and is carried out at last
+
+    Of each change its first write, the header of the operation; to prove, every write.
+    """
+    tenant = a_tenant(LARGE[large].size)
+    trial = Trial(store, time, LARGE[large].ask(tenant))
+    expected = trial.sent().status, trial.swept()
+    writes = [at for at, call in enumerate(trial.calls) if call.is_write]
+
+    for number, at in enumerate(writes if PROVING else writes[:1]):
+        for then in range(at + 2 + number % NTH, len(trial.calls) + 1, NTH if number else 1):
+            trial.restart()
+            with Late(at=at, then=then):
+                status = trial.sent().status
+            assert (status, trial.swept()) == expected, (at, then)
 
 
 Look = tuple[Somebody, str]

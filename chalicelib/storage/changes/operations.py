@@ -207,7 +207,8 @@ class Change(Transaction):
         room.require_for_locks(self._rested.values())
         if self._header is None:
             self._header = Part.header(new_id(), self._target.key)
-            writing.put_all([self._header])  # a line never exists before its header
+            with Transaction() as tx:  # before any line; sent twice, it is written once
+                tx.create(self._header)
         self._following.look_at_rows()
         writes = {write.key: write for write in self._following.writes()}
         for key in (*self._rested, self._target.key):

@@ -18,12 +18,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
+from botocore.exceptions import ClientError, ConnectTimeoutError, ReadTimeoutError
 from pynamodb.exceptions import CancellationReason, VerboseClientError
 
 from chalicelib.settings import settings
@@ -234,6 +235,30 @@ class Failing(Around):
             return send()
         number, self.seen = self.seen, self.seen + 1
         return self.fault(operation, parameters, send) if number in self.failing else send()
+
+
+class Late(Around):
+    """Loses call number `at` on the way; it is tried again, and arrives before call number `then`.
+
+    Whoever sent it has had the answer of the second try by then, and hears nothing of the first.
+    """
+
+    def __init__(self, *, at: int, then: int) -> None:
+        assert then > at + 1, "the second try is the call after it"
+        self.at = at
+        self.then = then
+        self.seen = 0
+        self._lost: Send | None = None
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        number, self.seen = self.seen, self.seen + 1
+        if number == self.at:
+            self._lost = send
+            raise refusal("InternalServerError", operation)
+        if number == self.then and self._lost is not None:
+            with suppress(ClientError, VerboseClientError):
+                self._lost()
+        return send()
 
 
 class Delaying(Around):
