@@ -37,7 +37,8 @@ def handler(event: Mapping[str, Any], context: Any) -> dict[str, Any]:  # noqa: 
 def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
     """Send the mails of an event's records, and name those that are to be tried again.
 
-    Without records, send whatever waits, also what was refused: its cause may be mended by now.
+    What was refused before is passed over. Without records, send whatever waits, also what was
+    refused: its cause may be mended by now.
     """
     with closing(_Post(ses)) as post:
 
@@ -47,8 +48,9 @@ def answer(event: Mapping[str, Any], ses: Ses) -> dict[str, Any]:
         if "Records" not in event:
             return _send_what_is_left(send)
         records = [record["dynamodb"] for record in event["Records"]]
-        done = _done([each["Keys"]["id"]["S"] for each in records], send)
-    failed = [each for each in records if each["Keys"]["id"]["S"] not in done]
+        named = [each["Keys"]["id"]["S"] for each in records]
+        again = _left_over(mails.bundled_unless_refused(named), send)
+    failed = [each for each in records if each["Keys"]["id"]["S"] in again]
     return {"batchItemFailures": [{"itemIdentifier": each["SequenceNumber"]} for each in failed]}
 
 
@@ -90,14 +92,13 @@ class _Post:
 
 
 def _send_what_is_left(send: mails.Send) -> dict[str, int]:
-    _done(mails.waiting(), send)
+    _left_over(mails.bundled(mails.waiting()), send)
     return {"waiting": len(mails.waiting())}
 
 
-def _done(mail_ids: Sequence[str], send: mails.Send) -> set[str]:
-    """Deliver mails, several of a kind by one; return those that are done with."""
-    bundles = mails.bundled(mail_ids)
-    return {mail_id for each in bundles if _delivered(each, send) for mail_id in each}
+def _left_over(bundles: Sequence[Sequence[str]], send: mails.Send) -> set[str]:
+    """Deliver mails, several of a kind by one; return those that are to be tried again."""
+    return {mail_id for each in bundles if not _delivered(each, send) for mail_id in each}
 
 
 def _delivered(mail_ids: Sequence[str], send: mails.Send) -> bool:

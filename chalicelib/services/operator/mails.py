@@ -6,7 +6,7 @@ row cannot be removed is sent a few times at worst, and not for a whole day.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -40,7 +40,7 @@ def deliver(mail_id: str, send: Send) -> bool:
 
     One that has no row left was sent before. The row is removed when the mail has left: where a
     process dies in between, the mail is sent again. So one may be sent twice, and none is lost. The
-    row of one that is refused stays until its day is over, for somebody to look into it.
+    row of one that is refused says so, and stays until its day is over, for somebody to look into.
     """
     row = reading.find(Mail.by_id(mail_id))
     if row is None:
@@ -62,18 +62,18 @@ def deliver(mail_id: str, send: Send) -> bool:
     return _begun(mail) and _handed_over([mail], letter, send)
 
 
-def bundled(mail_ids: Sequence[str]) -> list[list[str]]:
+def bundled(mail_ids: Iterable[str]) -> list[list[str]]:
     """What waits together, in its order: what one digest tells, and each other mail alone."""
-    rows = reading.read(map(Mail.by_id, mail_ids))
-    bundles: dict[object, list[str]] = {}
-    for mail_id in dict.fromkeys(mail_ids):
-        mail = rows.find(Mail, mail_id)
-        family = None if mail is None else notices.family_of(mail)
-        bundle = bundles.setdefault(family or mail_id, [])
-        bundle.append(mail_id)
-        if len(bundle) == MOST_IN_DIGEST:
-            bundles[object()] = bundles.pop(family or mail_id)
-    return list(bundles.values())
+    return _bundled(_read(mail_ids))
+
+
+def bundled_unless_refused(mail_ids: Iterable[str]) -> list[list[str]]:
+    """The same without what was refused for good.
+
+    The stream names it again as long as an earlier mail of its batch has to wait.
+    """
+    found = _read(mail_ids).items()
+    return _bundled({mail_id: mail for mail_id, mail in found if mail is None or not mail.refused})
 
 
 def deliver_digest(mail_ids: Sequence[str], send: Send) -> bool:
@@ -82,8 +82,7 @@ def deliver_digest(mail_ids: Sequence[str], send: Send) -> bool:
     All are marked before and removed after, as one would be; return whether they are done with.
     Where any of them is not like the others by now, each is sent alone.
     """
-    rows = reading.read(map(Mail.by_id, mail_ids))
-    mails = [mail for mail_id in mail_ids if (mail := rows.find(Mail, mail_id)) is not None]
+    mails = [mail for mail in _read(mail_ids).values() if mail is not None]
     letters = [notices.letter(mail) for mail in mails if _may_leave(mail)]
     wanted = [letter for letter in letters if letter is not None]
     if len(wanted) < max(len(mail_ids), 2):
@@ -97,6 +96,24 @@ def waiting() -> list[str]:
     now = clock.timestamp()
     rows = reading.scan(Mail, "id", "expires")
     return [str(row["id"]["S"]) for row in rows if float(row["expires"]["N"]) > now]
+
+
+def _read(mail_ids: Iterable[str]) -> dict[str, Mail | None]:
+    """Mails in their order; nothing for one that has no row left."""
+    ids = dict.fromkeys(mail_ids)
+    rows = reading.read(map(Mail.by_id, ids))
+    return {mail_id: rows.find(Mail, mail_id) for mail_id in ids}
+
+
+def _bundled(found: Mapping[str, Mail | None]) -> list[list[str]]:
+    bundles: dict[object, list[str]] = {}
+    for mail_id, mail in found.items():
+        family = None if mail is None else notices.family_of(mail)
+        bundle = bundles.setdefault(family or mail_id, [])
+        bundle.append(mail_id)
+        if len(bundle) == MOST_IN_DIGEST:
+            bundles[object()] = bundles.pop(family or mail_id)
+    return list(bundles.values())
 
 
 def _may_leave(mail: Mail) -> bool:
@@ -117,9 +134,11 @@ def _handed_over(mails: Sequence[Mail], letter: Letter, send: Send) -> bool:
     try:
         send(letter)
     except NotSent as failure:
-        if not failure.may_have_left:
-            _take_marks_back(mails, failure)
         waits = failure.may_pass_later and not _has_held_up(mails[0], failure)
+        if not waits:
+            _note_refusal(mails)
+        elif not failure.may_have_left:
+            _take_marks_back(mails, failure)
         for mail in mails:
             _tell(mail, "delayed" if waits else "refused", failure.reason)
         return not waits
@@ -134,6 +153,14 @@ def _has_held_up(mail: Mail, failure: NotSent) -> bool:
     if not failure.is_of_recipient or mail.put_off is None:
         return False
     return clock.now() - mail.put_off > LONGEST_FOR_ONE
+
+
+def _note_refusal(mails: Sequence[Mail]) -> None:
+    """Take marks back, and note that nothing but a call by hand sends these mails again."""
+    refused = Mail.refused.set(clock.now())
+    with Transaction() as tx:
+        for mail in mails:
+            tx.update(mail, Mail.tries.add(-1), refused, provided=Mail.present())
 
 
 def _take_marks_back(mails: Sequence[Mail], failure: NotSent) -> None:

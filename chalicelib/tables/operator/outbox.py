@@ -68,6 +68,8 @@ class Mail(Dependent):
     """How often it was handed over without a word of what became of it."""
     put_off = TimestampAttribute(null=True)
     """When a server first said that it takes nothing for this recipient now."""
+    refused = TimestampAttribute(null=True)
+    """When it was last refused for good. Only a call by hand sends it again."""
 
     @property
     def is_notice(self) -> bool:

@@ -168,6 +168,25 @@ def test_a_mail_that_is_refused_holds_back_no_other(letters, store, lines, code)
     assert code in line
 
 
+def test_what_is_refused_is_asked_for_once_however_long_another_of_its_batch_waits(
+    letters, store, lines
+):
+    """FT16: Lambda delivers all again from the first record on that failed."""
+    waits, refused = written("dave"), written("eve")
+
+    with (
+        refusing(letters.ses, "TooManyRequestsException", only="dave@"),
+        refusing(letters.ses, "MessageRejected", only="eve@"),
+    ):
+        for _ in range(3):
+            assert send(letters, waits, refused) == [waits.id]
+    assert len([each for each in lines() if '"result": "refused"' in each]) == 1
+    assert send(letters, waits, refused) == []
+
+    assert letters.addresses() == ["dave@example.com"]
+    assert left(store) == {refused.id}
+
+
 def test_a_mail_of_an_unknown_template_is_refused(letters, store, lines):
     """A release that came later wrote it, and was taken back."""
     mail = written(template="of tomorrow")
@@ -456,6 +475,21 @@ def test_a_digest_that_has_to_wait_is_tried_again_as_a_whole(letters, store, ada
     assert letters.addresses() == ["betty@example.com"]
 
 
+def test_a_digest_that_is_refused_is_no_part_of_a_later_one(letters, store, ada, betty):
+    """FT16"""
+    refused = changes_by(ada, betty, 2)
+    with refusing(letters.ses, "MessageRejected"):
+        assert send(letters, *refused) == []
+    later = changes_by(ada, betty, 2)
+
+    assert send(letters, *refused, *later) == []
+    assert left(store) == {mail.id for mail in refused}
+    assert called({}, letters) == {"waiting": 0}
+
+    assert letters.addresses() == ["betty@example.com"] * 2
+    assert {each.subject for each in letters.sent()} == {"Ada Lovelace changed several things"}
+
+
 def test_of_a_digest_only_what_waits_is_told(letters, store, ada, betty):
     """FT16: what was sent before has no row any more."""
     mails = changes_by(ada, betty, 2)
@@ -550,8 +584,9 @@ def test_one_recipient_whom_such_a_server_puts_off_holds_others_back_for_minutes
     assert send(letters, mail) == []
 
     assert '"result": "refused", "step": "Recipient450"' in lines()[-1]
-    assert left(store) == {mail.id}
     relay.says = {}
+    assert send(letters, mail) == []
+    assert left(store) == {mail.id}
     assert called({}, letters) == {"waiting": 0}
     assert relay.recipients == ["dave@example.com"]
 
@@ -649,6 +684,20 @@ def test_called_without_records_it_sends_what_waits(letters, store):
     assert called({}, letters) == {"waiting": 0}
 
     assert letters.addresses() == ["dave@example.com", "eve@example.com"]
+
+
+def test_what_was_refused_and_then_has_to_wait_waits_for_the_next_call(letters, store):
+    mail = written()
+    with refusing(letters.ses, "MessageRejected"):
+        send(letters, mail)
+
+    with refusing(letters.ses, "TooManyRequestsException"):
+        assert called({}, letters) == {"waiting": 1}
+    assert send(letters, mail) == []
+    assert left(store) == {mail.id}
+    assert called({}, letters) == {"waiting": 0}
+
+    assert letters.addresses() == ["dave@example.com"]
 
 
 def test_nothing_in_the_log_tells_whom_or_what(letters, store, lines):
