@@ -60,8 +60,8 @@ class Handover:
 
     copies: tuple[Copy, ...]
     under: Setting | None
-    same_set: Check | None
-    """That there is no shared key that was not read; nothing where there was none."""
+    same_set: Check
+    """That there is no shared key that was not read, be it the first."""
 
     @property
     def key_ids(self) -> set[str]:
@@ -72,8 +72,7 @@ class Handover:
 
         Meanwhile no key is made either, which could be the person's own.
         """
-        if self.same_set is not None:
-            tx.require(self.same_set)
+        tx.require(self.same_set)
         if not self.copies:
             return
         tx.require(Check(Setting.named(METADATA_KEYS), as_read(self.under)))
@@ -97,7 +96,7 @@ def prepare(user: User, key: PublicKey, of_set: Setting | None) -> Handover:
     )
     if any(is_same(key, each) for each in every):
         raise Invalid("The OpenPGP key data is not valid.", {"fingerprint": _SHARED})
-    same_set = key_set.unchanged(of_set) if every else None
+    same_set = key_set.unchanged(of_set)
     under = rows.find(Setting, METADATA_KEYS)
     if not stored or metadata_settings.of(rows).keys.zero_knowledge_key_share:
         return Handover((), under, same_set)

@@ -417,8 +417,10 @@ def test_a_key_somebody_else_brings_meanwhile_is_theirs(api, dave):
     assert not stored(dave.id).active
 
 
-def test_a_key_that_becomes_a_shared_one_meanwhile_is_nobodys_own(api, ada, dave):
-    shared(ada)
+@pytest.mark.parametrize("which", ["first", "second"])
+def test_a_key_that_becomes_a_shared_one_meanwhile_is_nobodys_own(api, ada, dave, which):
+    if which == "second":
+        shared(ada)
     key = pair(2)
 
     with Meanwhile(lambda: ada.client.post(METADATA_KEYS, body_of(key, ada, signer=ada))) as made:
