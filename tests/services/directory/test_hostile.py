@@ -1,13 +1,9 @@
 """What answers in a directory's place may be anything: it fills no memory, and is refused."""
 
-# ruff: noqa: FBT001 - what answers is told whether it is asked for the first time
-
 from __future__ import annotations
 
 import socket
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -19,71 +15,18 @@ from chalicelib.domain.directory.directory_settings import Connection, Kind, Tra
 from chalicelib.ldap import sockets
 from chalicelib.ldap.client import connected
 from chalicelib.ldap.sockets import Budget
-
-BASE = "dc=example,dc=org"
-Answer = Callable[[bytes, bool], bytes]
-"""Of the number of a request, and whether it is the sign-in."""
-
-
-def told(tag: int, *parts: bytes) -> bytes:
-    """A value of BER: its tag, how long it is, and what it is."""
-    content = b"".join(parts)
-    size = len(content).to_bytes(4, "big")
-    return bytes([tag, 0x84]) + size + content
-
-
-def message(number: bytes, *parts: bytes) -> bytes:
-    return told(0x30, number, *parts)
-
-
-def text(value: str | bytes) -> bytes:
-    return told(0x04, value.encode() if isinstance(value, str) else value)
-
-
-def result(tag: int, code: int = 0) -> bytes:
-    return told(tag, bytes([0x0A, 1, code]), text(""), text(""))
-
-
-def entry(name: str, **values: list[bytes]) -> bytes:
-    attributes = [
-        told(0x30, text(attribute.replace("_", ";range=")), told(0x31, *map(text, found)))
-        for attribute, found in values.items()
-    ]
-    return told(0x64, text(name), told(0x30, *attributes))
-
-
-def page(cookie: bytes) -> bytes:
-    value = told(0x30, bytes([0x02, 1, 0]), text(cookie))
-    return told(0xA0, told(0x30, text("1.2.840.113556.1.4.319"), text(value)))
-
-
-SIGNED_IN, DONE = result(0x61), result(0x65)
-
-
-@contextmanager
-def impostor(answer: Answer) -> Iterator[Connection]:
-    """A server on the loopback that answers what a test wants; how it is asked."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        thread = threading.Thread(target=_serve, args=(listening, answer), daemon=True)
-        thread.start()
-        port = listening.getsockname()[1]
-        kind, plain = Kind.OPENLDAP, Transport.PLAIN
-        yield Connection("main", kind, "example.org", ["127.0.0.1"], port, plain, base_dn=BASE)
-        thread.join(5)
-
-
-def _serve(listening: socket.socket, answer: Answer) -> None:
-    connection, _ = listening.accept()
-    with connection:
-        is_first = True
-        try:
-            while request := connection.recv(65_536):
-                start = 2 if request[1] < 0x80 else 2 + (request[1] & 0x7F)
-                number = request[start : start + 2 + request[start + 1]]
-                connection.sendall(answer(number, is_first))
-                is_first = False
-        except OSError:
-            return
+from tests.support.company.impostor import (
+    BASE,
+    DONE,
+    SIGNED_IN,
+    Answer,
+    Request,
+    entry,
+    impostor,
+    message,
+    page,
+    result,
+)
 
 
 def ask(connection: Connection, budget: Budget | None = None) -> list[str]:
@@ -92,20 +35,20 @@ def ask(connection: Connection, budget: Budget | None = None) -> list[str]:
 
 
 def test_what_it_says_is_read() -> None:
-    def answer(number: bytes, is_first: bool) -> bytes:
-        if is_first:
-            return message(number, SIGNED_IN)
-        return message(number, entry("cn=a", cn=[b"a"])) + message(number, DONE)
+    def answer(request: Request) -> bytes:
+        if request.is_first:
+            return request.answered(SIGNED_IN)
+        return request.answered(entry("cn=a", cn=[b"a"]), DONE)
 
     with impostor(answer) as connection:
         assert ask(connection) == ["cn=a"]
 
 
 def test_pages_without_end_are_refused() -> None:
-    def answer(number: bytes, is_first: bool) -> bytes:
-        if is_first:
-            return message(number, SIGNED_IN)
-        return message(number, DONE, page(b"more"))
+    def answer(request: Request) -> bytes:
+        if request.is_first:
+            return request.answered(SIGNED_IN)
+        return message(request.number, DONE, page(b"more"))
 
     with impostor(answer) as connection, pytest.raises(Unreadable, match="more than 100,000"):
         ask(connection, Budget(entries=20))
@@ -125,22 +68,22 @@ def test_what_is_no_answer_is_refused(sent: bytes, monkeypatch: pytest.MonkeyPat
     """Also where its end is waited for, as of what follows two of these."""
     monkeypatch.setattr(connections, "ANSWER_SECONDS", 0.5)
 
-    def answer(number: bytes, is_first: bool) -> bytes:
-        if is_first:
-            return message(number, SIGNED_IN)
+    def answer(request: Request) -> bytes:
+        if request.is_first:
+            return request.answered(SIGNED_IN)
         raise OSError  # the connection ends
 
-    def ending(number: bytes, is_first: bool) -> bytes:
-        return answer(number, is_first) if is_first or not sent else sent * 5
+    def ending(request: Request) -> bytes:
+        return answer(request) if request.is_first or not sent else sent * 5
 
     with impostor(ending) as connection, pytest.raises(Unreadable):
         ask(connection, Budget(bytes=400_000))
 
 
 def test_a_message_is_not_gathered_beyond_the_bound() -> None:
-    def answer(number: bytes, is_first: bool) -> bytes:
-        if is_first:
-            return message(number, SIGNED_IN)
+    def answer(request: Request) -> bytes:
+        if request.is_first:
+            return request.answered(SIGNED_IN)
         return bytes([0x30, 0x84, 0x7F, 0xFF, 0xFF, 0xFF]) + b"x" * 200_000
 
     with impostor(answer) as connection, pytest.raises(Unreadable, match="sends more than"):
@@ -151,12 +94,12 @@ def test_an_attribute_in_parts_is_read_whole() -> None:
     """Active Directory tells 1,500 members at once, and the others when it is asked again."""
     asked: list[bytes] = []
 
-    def answer(number: bytes, is_first: bool) -> bytes:
-        if is_first:
-            return message(number, SIGNED_IN)
-        asked.append(number)
+    def answer(request: Request) -> bytes:
+        if request.is_first:
+            return request.answered(SIGNED_IN)
+        asked.append(request.number)
         part = {"member_0-1": [b"a", b"b"]} if len(asked) == 1 else {"member_2-*": [b"c"]}
-        return message(number, entry("cn=g", **part)) + message(number, DONE)
+        return request.answered(entry("cn=g", **part), DONE)
 
     with (
         impostor(answer) as connection,
@@ -174,9 +117,9 @@ def in_parts(*answers: Sequence[bytes], first: dict[str, list[bytes]] = FIRST_PA
     """A server that tells two members at once, and then what a test wants."""
     told_next = iter([[entry("cn=g", **first), DONE], *answers])
 
-    def answer(number: bytes, is_first: bool) -> bytes:
-        parts = [SIGNED_IN] if is_first else next(told_next, [])
-        return b"".join(message(number, part) for part in parts)
+    def answer(request: Request) -> bytes:
+        parts = [SIGNED_IN] if request.is_first else next(told_next, [])
+        return request.answered(*parts)
 
     return answer
 
