@@ -27,6 +27,10 @@ class Budget:
     entries: int = MOST_ENTRIES
     bytes: int = MOST_BYTES
 
+    def renew(self) -> None:
+        """Give a further reading over the same connections all that one may take."""
+        self.entries, self.bytes = MOST_ENTRIES, MOST_BYTES
+
     def take_entries(self, number: int) -> None:
         self.entries -= number
         if self.entries < 0:

@@ -11,6 +11,7 @@ from chalicelib.domain.directory.directory import EntryId, Person, Team
 from chalicelib.domain.directory.directory_names import canonical
 from chalicelib.domain.directory.directory_settings import DirectorySettings, Kind
 from chalicelib.domain.ids import find_uuid
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.moments import find_generalized_time
 
 Values = Mapping[str, Sequence[bytes]]
@@ -26,6 +27,15 @@ _NOT_READ = ("groups", "enabled")
 """Fields that are mapped and not asked for: groups name their members; a filter asks who is on."""
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry is, and of a group whom it has, as far as two readings are compared."""
+
+    id: EntryId
+    name: str
+    members: frozenset[str] = frozenset()
+
+
 class Reader:
     """Reads the entries of one kind of directory, and names the attributes it needs for that."""
 
@@ -37,11 +47,19 @@ class Reader:
     @property
     def user_attributes(self) -> list[str]:
         further = [self._fields.username_fallback, self._prefix]
-        return self._asked(self._fields.user, [name for name in further if name])
+        return self._asked(*_read(self._fields.user), *filter(None, further))
 
     @property
     def group_attributes(self) -> list[str]:
-        return self._asked(self._fields.group, [])
+        return self._asked(*_read(self._fields.group))
+
+    @property
+    def user_place_attributes(self) -> list[str]:
+        return self._asked(self._fields.user["id"])
+
+    @property
+    def group_place_attributes(self) -> list[str]:
+        return self._asked(self._fields.group["id"], self._fields.group["users"])
 
     def person(self, name: str, values: Values) -> Person:
         errors: Errors = {}
@@ -84,14 +102,20 @@ class Reader:
             errors=errors,
         )
 
+    def person_place(self, name: str, values: Values) -> Place:
+        return Place(self._id(name, _Values(values, self._fields.user, {})), name)
+
+    def team_place(self, name: str, values: Values) -> Place:
+        read = _Values(values, self._fields.group, {})
+        return Place(self._id(name, read), name, frozenset(read.texts("users")))
+
     @property
     def _prefix(self) -> str | None:
         return None if self._settings.email_suffix is None else self._settings.email_prefix
 
-    def _asked(self, fields: Mapping[str, str], further: Sequence[str]) -> list[str]:
-        read = [name for field, name in fields.items() if field not in _NOT_READ]
-        named = [*read, *further, _IDENTIFIERS[self._kind]]
-        return list({name.lower(): name for name in named}.values())
+    def _asked(self, *names: str) -> list[str]:
+        """Each attribute once, with the server's own identifier."""
+        return list({name.lower(): name for name in (*names, _IDENTIFIERS[self._kind])}.values())
 
     def _username(self, read: _Values) -> str | None:
         """The address; else that of the attribute which stands in; else one that is made."""
@@ -105,14 +129,13 @@ class Reader:
 
     def _id(self, name: str, read: _Values) -> EntryId:
         """The server's own identifier, as long as the entry has what is mapped as one."""
-        found: str | None = str(uuid5(NAMESPACE_X500, canonical(name) or name))
         if read.has("id"):
             own = read.raw(_IDENTIFIERS[self._kind])
             found = find_uuid(_guid(own) if self._kind is Kind.ACTIVE_DIRECTORY else _text(own))
-            if found is None:
-                read.errors["id"] = ["The identifier cannot be read."]
-                found = str(uuid5(NAMESPACE_X500, canonical(name) or name))
-        return EntryId(found or "")
+            if found is not None:
+                return EntryId(found)
+            read.errors["id"] = ["The identifier cannot be read."]
+        return EntryId(str(uuid5(NAMESPACE_X500, canonical(name) or name)))
 
 
 class _Values:
@@ -144,6 +167,10 @@ class _Values:
         if found is None:
             self.errors[field] = ["The time cannot be read."]
         return found or OF_UNKNOWN_AGE
+
+
+def _read(fields: Mapping[str, str]) -> list[str]:
+    return [name for field, name in fields.items() if field not in _NOT_READ]
 
 
 def _checked(name: str, errors: Errors) -> str:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
+from typing import TypeVar
 
-from chalicelib.domain.directory.directory import Directory, Person, Team, Unreadable
+from chalicelib.domain.directory.directory import (
+    Directory,
+    EntryId,
+    Person,
+    Team,
+    Unreadable,
+)
 from chalicelib.domain.directory.directory_filters import Malformed, all_of, equals, parsed
 from chalicelib.domain.directory.directory_settings import (
     Connection,
@@ -14,9 +22,10 @@ from chalicelib.domain.directory.directory_settings import (
     Search,
 )
 from chalicelib.domain.light import dataclass
-from chalicelib.ldap.client import Session, connected
+from chalicelib.ldap.client import RawEntry, Session, connected
 from chalicelib.ldap.sockets import Budget
-from chalicelib.services.directory import entries, nesting
+from chalicelib.services.directory import nesting
+from chalicelib.services.directory.entries import Place, Reader
 
 _PEOPLE = {
     Kind.ACTIVE_DIRECTORY: "(&(objectClass=user)(!(objectClass=computer)))",
@@ -29,6 +38,10 @@ _TEAMS = {
 """What is asked for where the settings name no class: in Active Directory, computers are users."""
 _IS_SWITCHED_OFF = "1.2.840.113556.1.4.803:=2"
 """By the rule that compares bits: the account is disabled."""
+MOST_TRIES = 3
+"""How often a directory is read that is changed meanwhile; each time it is read twice."""
+
+AnEntry = TypeVar("AnEntry", Person, Team, Place)
 
 
 class NoSuchPlace(Unreadable):
@@ -48,22 +61,107 @@ class Question:
     filter: str
 
 
+About = Callable[[DirectorySettings, Connection, str], Question]
+
+
+@dataclass(frozen=True, slots=True)
+class _Connected:
+    """A connection that is signed in to, and the settings by which its entries are read."""
+
+    settings: DirectorySettings
+    connection: Connection
+    session: Session
+    reader: Reader
+
+    def people(self) -> Iterator[Person]:
+        found = self._found(_about_people, self.reader.user_attributes)
+        return (self.reader.person(each.name, each.values) for each in found)
+
+    def teams(self) -> Iterator[Team]:
+        found = self._found(_about_teams, self.reader.group_attributes)
+        return (self.reader.team(each.name, each.values) for each in found)
+
+    def places_of_people(self) -> Iterator[Place]:
+        found = self._found(_about_people, self.reader.user_place_attributes)
+        return (self.reader.person_place(each.name, each.values) for each in found)
+
+    def places_of_teams(self) -> Iterator[Place]:
+        found = self._found(_about_teams, self.reader.group_place_attributes)
+        return (self.reader.team_place(each.name, each.values) for each in found)
+
+    def _found(self, about: About, attributes: Sequence[str]) -> Iterator[RawEntry]:
+        base = self.connection.base_dn or self.session.own_base()
+        asked = about(self.settings, self.connection, base)
+        return self.session.entries(asked.base, asked.filter, attributes)
+
+
 def read(settings: DirectorySettings) -> Directory:
     """Return all people and groups that the settings ask for, or raise `Unreadable`.
 
     An answer is whole: what cannot be reached, a base or path that does not exist, a parent group
     that is missing and a filter that a server refuses are each `Unreadable`, never an empty answer.
+
+    And it is of one moment: of an entry that is moved while it is read, groups may tell the old
+    name and the entry the new one, and of two connections neither may have it. So all is read
+    twice, by the same sessions, and counts once both readings agree.
     """
     budget = Budget()
-    people: dict[str, Person] = {}
-    teams: dict[str, Team] = {}
-    for connection in settings.connections:
-        with _first_to_answer(connection, budget) as session:
-            for team in _teams(settings, connection, session):
-                teams.setdefault(team.id, team)
-            for person in _people(settings, connection, session):
-                people.setdefault(person.id, person)
-    return nesting.within_parents(settings, tuple(people.values()), tuple(teams.values()))
+    with ExitStack() as held:
+        connections = [
+            held.enter_context(_connected(settings, each, budget)) for each in settings.connections
+        ]
+        for _ in range(MOST_TRIES):
+            found = _read_twice(connections, budget)
+            if found is not None:
+                return nesting.within_parents(settings, *found)
+    raise Unreadable("The directory was changed each time it was read.")
+
+
+def _read_twice(
+    connections: Sequence[_Connected], budget: Budget
+) -> tuple[Sequence[Person], Sequence[Team]] | None:
+    """All people and groups; None where the second reading does not find them as the first did.
+
+    The second one is not kept, and ends with the first difference.
+    """
+    budget.renew()
+    teams = _by_id(each.teams() for each in connections)
+    people = _by_id(each.people() for each in connections)
+    budget.renew()
+    if not _agree(teams, _each_once(each.places_of_teams() for each in connections)):
+        return None
+    if not _agree(people, _each_once(each.places_of_people() for each in connections)):
+        return None
+    return tuple(people.values()), tuple(teams.values())
+
+
+def _by_id(readings: Iterable[Iterable[AnEntry]]) -> dict[EntryId, AnEntry]:
+    return {entry.id: entry for entry in _each_once(readings)}
+
+
+def _each_once(readings: Iterable[Iterable[AnEntry]]) -> Iterator[AnEntry]:
+    """Each entry as it is found first: several connections may have it."""
+    seen = set[EntryId]()
+    for entry in chain.from_iterable(readings):
+        if entry.id not in seen:
+            seen.add(entry.id)
+            yield entry
+
+
+def _agree(first: Mapping[EntryId, Person | Team], second: Iterable[Place]) -> bool:
+    """Whether the second reading has the same entries, each at its place."""
+    left = len(first)
+    for place in second:
+        before = first.get(place.id)
+        if before is None or _place(before) != place:
+            return False
+        left -= 1
+    return left == 0
+
+
+def _place(entry: Person | Team) -> Place:
+    members = entry.members if isinstance(entry, Team) else ()
+    return Place(entry.id, entry.name, frozenset(members))
 
 
 def probe(settings: DirectorySettings) -> None:
@@ -96,6 +194,14 @@ def _require(session: Session, connection: Connection, field: str, name: str) ->
 
 
 @contextmanager
+def _connected(
+    settings: DirectorySettings, connection: Connection, budget: Budget
+) -> Iterator[_Connected]:
+    with _first_to_answer(connection, budget) as session:
+        yield _Connected(settings, connection, session, Reader(settings, connection.kind))
+
+
+@contextmanager
 def _first_to_answer(connection: Connection, budget: Budget) -> Iterator[Session]:
     """A session with the first host that gives one; the last one's refusal where none does."""
     *others, last = connection.hosts
@@ -109,22 +215,6 @@ def _first_to_answer(connection: Connection, budget: Budget) -> Iterator[Session
         else:
             session = held.enter_context(connected(connection, last, budget))
         yield session
-
-
-def _people(
-    settings: DirectorySettings, connection: Connection, session: Session
-) -> Iterator[Person]:
-    reader = entries.Reader(settings, connection.kind)
-    asked = _about_people(settings, connection, connection.base_dn or session.own_base())
-    for found in session.entries(asked.base, asked.filter, reader.user_attributes):
-        yield reader.person(found.name, found.values)
-
-
-def _teams(settings: DirectorySettings, connection: Connection, session: Session) -> Iterator[Team]:
-    reader = entries.Reader(settings, connection.kind)
-    asked = _about_teams(settings, connection, connection.base_dn or session.own_base())
-    for found in session.entries(asked.base, asked.filter, reader.group_attributes):
-        yield reader.team(found.name, found.values)
 
 
 def _about_people(settings: DirectorySettings, connection: Connection, base: str) -> Question:

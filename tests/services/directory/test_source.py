@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any
 
+import ldap3
 import pytest
 
 from chalicelib.domain.directory.directory import Directory, Unreadable
@@ -289,6 +291,31 @@ def test_a_moved_entry_keeps_its_identifier(company: Company) -> None:
     moved = company.move(dn, company.unit("elsewhere"))
     [after] = read(company).people
     assert (after.id, after.name) == (before.id, moved)
+
+
+@pytest.mark.parametrize("nth", range(1, 5))
+def test_who_is_moved_before_a_search_stays_in_their_group(
+    either: Company, nth: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """DS07: and so in the parent group, without which they would count as gone."""
+    ada = either.person("ada")
+    crew, unit = either.group("Crew", ada), either.unit("elsewhere")
+    _before_search(monkeypatch, nth, lambda: either.set_members(crew, either.move(ada, unit)))
+    directory = read(either, people=Search(parent_group="Crew"))
+    [person], [team] = directory.people, directory.teams
+    assert team.people == (person.name,)
+
+
+def _before_search(monkeypatch: pytest.MonkeyPatch, nth: int, change: Callable[[], object]) -> None:
+    """Make a change between two searches: before the nth of those that follow."""
+    search, numbers = ldap3.Connection.search, count(1)
+
+    def searched(*asked: Any, **further: Any) -> Any:
+        if next(numbers) == nth:
+            change()
+        return search(*asked, **further)
+
+    monkeypatch.setattr(ldap3.Connection, "search", searched)
 
 
 def test_times_are_those_of_the_directory(company: Company) -> None:
