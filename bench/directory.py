@@ -92,7 +92,9 @@ def _run() -> Run:
     administrator = UserId(Tenant.read(settings.key_folder).ada)
     standing = Standing(DirectorySettings((), administrator, administrator), None)
     actor = acting(people.by_id([administrator])[administrator], Caller())
-    return lambda directory: synchronisation.carry_out(actor, standing, directory, None)
+    return lambda directory: synchronisation.carry_out(
+        actor, standing, synchronisation.asked(lambda: directory), None
+    )
 
 
 def _person(number: int, first: str = "One") -> Person:

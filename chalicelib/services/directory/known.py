@@ -1,8 +1,8 @@
 """What a run is decided from: links, users and groups, read together in batches.
 
-A run reads all of it once, and of one person or group again where something has changed when it
-is to be written. A dry run changes what is known and nothing else, so that its steps see what
-those before would have done.
+A run reads what runs have noted before it asks the directory, and the rest once it has answered;
+of one person or group again where something has changed when it is to be written. A dry run
+changes what is known and nothing else, so that its steps see what those before would have done.
 """
 
 from __future__ import annotations
@@ -43,6 +43,17 @@ Roster = dict[str, Belonging]
 Local = TypeVar("Local", User, Group)
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """What earlier runs have noted, and what runs leave alone, before the directory is asked."""
+
+    people: Sequence[DirectoryLink]
+    teams: Sequence[DirectoryLink]
+    relations: Sequence[DirectoryLink]
+    exempt: Sequence[DirectoryLink]
+    asked: Sequence[DirectoryLink]
+
+
 @dataclass
 class Known:
     """The users and groups that a run may have to do with, and what earlier runs noted."""
@@ -59,6 +70,9 @@ class Known:
     """Links of groups, by entry."""
     relations: dict[str, Links] = field(default_factory=dict)
     """By group and membership."""
+    newer: set[str] = field(default_factory=set)
+    """Relations that other runs have made since the directory was asked: its answer says nothing of
+    them."""
     exempt: Links = field(default_factory=dict)
     """By what runs leave alone."""
     asked: Links = field(default_factory=dict)
@@ -213,18 +227,23 @@ def _stands(relation: DirectoryLink, roster: Roster) -> bool:
     return belonging is not None and belonging.id == relation.id
 
 
-def read(settings: DirectorySettings, managers: Sequence[User], directory: Directory) -> Known:
-    """Read what a run is decided from, in batches."""
+def noted() -> Noted:
+    """Read what runs have noted so far."""
+    kinds = (Model.USERS, Model.GROUPS, Model.MEMBERSHIPS, EXEMPT, ASKED)
+    return Noted(*reading.together(*(partial(DirectoryLink.of_kind, kind) for kind in kinds)))
+
+
+def read(
+    settings: DirectorySettings, managers: Sequence[User], before: Noted, directory: Directory
+) -> Known:
+    """Read what else a run is decided from, in batches."""
     known = Known(settings, managers)
     known.entries = {folded(person.name): person.id for person in directory.people}
-    people_links, teams, relations, exempt, asked = reading.together(
-        *(partial(DirectoryLink.of_kind, kind) for kind in (*_LINKED, EXEMPT, ASKED))
-    )
-    for link in (*people_links, *teams):
+    for link in (*before.people, *before.teams):
         known.put_link(link)
-    for relation in relations:
+    for relation in before.relations:
         known.put_relation(relation)
-    known.exempt, known.asked = _by_id(exempt), _by_id(asked)
+    known.exempt, known.asked = _by_id(before.exempt), _by_id(before.asked)
     addresses = [each.username for each in directory.people if each.id not in known.people]
     names = [team.title for team in directory.teams if team.id not in known.teams]
     _read_subjects(known, filter(None, addresses), filter(None, names))
@@ -233,9 +252,6 @@ def read(settings: DirectorySettings, managers: Sequence[User], directory: Direc
     )
     _read_teams(known, directory.teams)
     return known
-
-
-_LINKED = (Model.USERS, Model.GROUPS, Model.MEMBERSHIPS)
 
 
 def _by_id(rows: Iterable[DirectoryLink]) -> Links:
@@ -432,9 +448,12 @@ def _read_members(known: Known, group_id: str) -> None:
     note = DirectoryLink.by_id(ASKED, group_id)
     rows = reading.read([note, *(DirectoryLink.by_id(Model.MEMBERSHIPS, each) for each in ids)])
     known.note_asked(group_id, rows.find(DirectoryLink, ASKED, group_id))
+    noted_so_far = {*known.relations.get(group_id, ())}
     for membership_id in ids:
         row = rows.find(DirectoryLink, Model.MEMBERSHIPS.value, membership_id)
         if row is not None:
             known.put_relation(row)
+            if row.id not in noted_so_far:
+                known.newer.add(row.id)
     for user in people.by_id(roster).values():
         known.put_user(user)

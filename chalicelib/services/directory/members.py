@@ -178,29 +178,36 @@ def ending(known: Known, team: Team, group: Group) -> list[tuple[User, Directory
     Whoever is no longer linked to an entry keeps their membership.
     """
     roster = known.rosters.get(group.id, {})
-    wanted = known.members_of(team)
     return [
         (known.users[user_id], relation)
-        for user_id, relation in sorted(known.relations_of(group.id).items())
-        if user_id not in wanted
-        and user_id in known.users
+        for user_id, relation in sorted(_unwanted(known, team, group).items())
+        if user_id in known.users
         and user_id in known.linked
         and user_id in roster
         and roster[user_id].id == relation.id
     ]
 
 
+def _unwanted(known: Known, team: Team, group: Group) -> dict[str, DirectoryLink]:
+    """Relations of users whom the directory's group does not have, by user.
+
+    Those are left out that were made since the directory was asked.
+    """
+    wanted = known.members_of(team)
+    return {
+        user_id: relation
+        for user_id, relation in known.relations_of(group.id).items()
+        if user_id not in wanted and relation.id not in known.newer
+    }
+
+
 def _leaving(known: Known, team: Team, group: Group) -> Iterator[Step]:
     """Take out who leaves, but for the only manager; forget what was noted of others."""
     roster = dict(known.rosters.get(group.id, {}))
-    wanted = known.members_of(team)
     found = ending(known, team, group)
     ends = {relation.id for _, relation in found}
-    forgotten = [
-        relation
-        for user_id, relation in known.relations_of(group.id).items()
-        if user_id not in wanted and relation.id not in ends
-    ]
+    unwanted = _unwanted(known, team, group).values()
+    forgotten = [relation for relation in unwanted if relation.id not in ends]
     leaving: list[tuple[User, DirectoryLink]] = []
     for user, relation in found:
         if roster[user.id].is_admin and sum(each.is_admin for each in roster.values()) == 1:

@@ -95,7 +95,10 @@ def _removed(
 ) -> _Turn:
     def step() -> list[Step]:
         links = found.people if model is Model.USERS else found.teams
-        return [decide(found, links[link.id])] if link.id in links else []
+        now = links.get(link.id)
+        if now is None or now.subject != link.subject:
+            return []  # another run has led it elsewhere since the directory was asked
+        return [decide(found, now)]
 
     model = Model(link.kind)
     again = _reading(found, partial(known.read_link, found, link))

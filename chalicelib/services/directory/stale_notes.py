@@ -58,5 +58,6 @@ def _asked(known: Known) -> Iterator[DirectoryLink]:
 def _relations(known: Known) -> Iterator[DirectoryLink]:
     for group_id, relations in known.relations.items():
         for row in relations.values():
-            if not (group_id in known.linked and row.member in known.linked):
+            is_linked = group_id in known.linked and row.member in known.linked
+            if not is_linked and row.id not in known.newer:
                 yield row

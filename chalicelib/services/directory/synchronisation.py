@@ -8,6 +8,7 @@ that is killed leave one account for each person, and every next run goes on fro
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from chalicelib.domain.directory.directory import Directory
 from chalicelib.domain.directory.directory_settings import DirectorySettings
 from chalicelib.domain.errors import Invalid, NotFound, Unavailable
 from chalicelib.domain.ids import UserId
+from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit
 from chalicelib.services.directory import (
     directory_settings,
@@ -33,7 +35,7 @@ from chalicelib.services.directory import (
 from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.doing import acting
 from chalicelib.services.directory.guard import Removals
-from chalicelib.services.directory.known import Known
+from chalicelib.services.directory.known import Known, Noted
 from chalicelib.services.directory.reports import Action, Ending, Outcome, Report, Status
 from chalicelib.services.directory.standing import SettingsChanged
 from chalicelib.services.directory.troubles import Trouble
@@ -54,19 +56,35 @@ _CAUSES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the directory answers, and what runs had noted before it was asked."""
+
+    noted: Noted
+    directory: Directory
+
+
+def asked(ask: Callable[[], Directory]) -> Asked:
+    """Read what runs have noted, and ask the directory only then.
+
+    While this run waits, another may get a newer answer and note who is in it. Such notes are not
+    known here, so nobody is removed by the older answer.
+    """
+    noted = deciding.decided(known.noted)
+    return Asked(noted, ask())
+
+
 def dry_run(actor: Actor) -> Outcome:
     """Tell what a run would do now, and do nothing."""
     settings = _require_settings(NOT_SIMULATED).settings
-    directory = _asked(settings, NOT_SIMULATED)
-    return rehearse(actor, settings, directory)
+    return rehearse(actor, settings, _asked(settings, NOT_SIMULATED))
 
 
 def run(actor: Actor, draft: Draft[RunBody]) -> Outcome:
     """Bring users and groups in step with the directory, in the name of an administrator."""
     standing = _require_settings(NOT_FINISHED)
     confirmed = draft.read(INVALID).confirm
-    directory = _asked(standing.settings, NOT_FINISHED)
-    return carry_out(actor, standing, directory, confirmed)
+    return carry_out(actor, standing, _asked(standing.settings, NOT_FINISHED), confirmed)
 
 
 def scheduled() -> Outcome | None:
@@ -79,34 +97,32 @@ def scheduled() -> Outcome | None:
         return None
     administrator = deciding.decided(partial(_default_administrator, standing.settings))
     try:
-        directory = _asked(standing.settings, NOT_FINISHED)
+        answer = _asked(standing.settings, NOT_FINISHED)
     except Invalid:
         troubles.tell(Trouble.UNREADABLE)
         return None
     try:
-        return carry_out(acting(administrator, Caller()), standing, directory, None)
+        return carry_out(acting(administrator, Caller()), standing, answer, None)
     except Invalid:
         troubles.tell(Trouble.REFUSED)
         return None
 
 
-def rehearse(actor: Actor, settings: DirectorySettings, directory: Directory) -> Outcome:
+def rehearse(actor: Actor, settings: DirectorySettings, answer: Asked) -> Outcome:
     """Tell what a run would do; first of all, whether it would be refused."""
-    found = deciding.decided(partial(_know, actor, settings, directory))
-    removals = guard.removals(found, directory)
-    outcome = runs.rehearse(actor, found, directory)
+    found = deciding.decided(partial(_know, actor, settings, answer))
+    removals = guard.removals(found, answer.directory)
+    outcome = runs.rehearse(actor, found, answer.directory)
     return _with_guard(outcome, removals) if removals.needs_words else outcome
 
 
-def carry_out(
-    actor: Actor, standing: Standing, directory: Directory, confirmed: str | None
-) -> Outcome:
+def carry_out(actor: Actor, standing: Standing, answer: Asked, confirmed: str | None) -> Outcome:
     """Do what the directory asks for, but for what would take away too much.
 
     Each step holds the settings: with others, or once it is switched off, nothing more is done.
     """
-    found = deciding.decided(partial(_know, actor, standing.settings, directory))
-    still, listed = standing.still_stand(), tuple(found.exempt.values())
+    found = deciding.decided(partial(_know, actor, standing.settings, answer))
+    still, directory = standing.still_stand(), answer.directory
     try:
         guard.require_words(guard.removals(found, directory), confirmed)
     except Invalid as error:
@@ -114,7 +130,7 @@ def carry_out(
     outcome = runs.carry_out(actor, found, still, directory)
     if outcome.ending is None:
         with suppress(SettingsChanged):
-            stale_notes.remove(actor, found, still, directory, listed)
+            stale_notes.remove(actor, found, still, directory, answer.noted.exempt)
     _log(actor, outcome)
     return outcome if outcome.ending is None else _unfinished(outcome, outcome.ending)
 
@@ -126,9 +142,9 @@ def _require_settings(otherwise: str) -> Standing:
     return standing
 
 
-def _asked(settings: DirectorySettings, otherwise: str) -> Directory:
+def _asked(settings: DirectorySettings, otherwise: str) -> Asked:
     try:
-        return source.read(settings)
+        return asked(partial(source.read, settings))
     except Invalid as error:
         raise _told(otherwise, error) from None
 
@@ -137,8 +153,8 @@ def _told(what: str, error: Invalid) -> Invalid:
     return Invalid(f"{what} {error.message}", error.errors)
 
 
-def _know(actor: Actor, settings: DirectorySettings, directory: Directory) -> Known:
-    return known.read(settings, _managers(actor, settings), directory)
+def _know(actor: Actor, settings: DirectorySettings, answer: Asked) -> Known:
+    return known.read(settings, _managers(actor, settings), answer.noted, answer.directory)
 
 
 def _managers(actor: Actor, settings: DirectorySettings) -> list[User]:

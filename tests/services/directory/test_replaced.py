@@ -43,6 +43,22 @@ def invite_again(ada, betty, time):
     return answer.body["id"]
 
 
+def test_who_is_led_to_by_a_newer_answer_is_not_removed_by_an_older_one(ada, again, time):
+    """RA13: the link was there before the older answer, and led to whom was deleted by hand."""
+
+    def meanwhile():
+        again()
+        run(ada, ADA, BETTY)
+
+    outcome = run(ada, ADA, meanwhile=meanwhile)
+    betty = user_named("betty")
+
+    assert outcome.reports == []
+    assert link_of(BETTY).subject == betty.id
+    assert told(run(ada, ADA).users) == [("delete", "success")]
+    assert people.stored(betty.id).deleted
+
+
 def make_crew_again(ada, *members, time):
     crew = group_named("crew").id
     assert ada.client.delete(groups.path(crew)).status == 200

@@ -165,6 +165,14 @@ def test_others_who_are_put_on_the_list_meanwhile_stay_on_it(ada, betty, carol, 
     assert listed() == subjects
 
 
+def test_an_entry_that_came_while_the_directory_is_asked_stays_on_the_list(ada, row):
+    """Its answer does not have the entry, which says nothing of what came later."""
+    run(ada, EDITH, row=row)
+    run(ada, EDITH, row=row, meanwhile=lambda: ignored(ada, "directoryentries", DAVE.id))
+
+    assert listed() == {DAVE.id}
+
+
 def test_who_is_taken_off_the_list_meanwhile_is_left_alone_by_this_run(ada, row):
     """The guard has not counted them."""
     run(ada, DAVE, EDITH, FRANCES, row=row)

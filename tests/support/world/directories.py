@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import Context
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -13,6 +14,7 @@ from chalicelib.endpoint_groups import GROUPS
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.directory.directory_settings import Standing
 from chalicelib.services.directory.reports import Outcome, Report
+from chalicelib.services.directory.synchronisation import Asked
 from chalicelib.storage import reading
 from chalicelib.tables.claims import GROUP, Claim
 from chalicelib.tables.directory.directory_links import DirectoryLink, Model
@@ -94,22 +96,38 @@ def run(
     *entries: Person | Team,
     confirm: str | None = None,
     row: Setting | None = None,
+    meanwhile: Callable[[], object] = bool,
     **further: Any,
 ) -> Outcome:
     """Bring users and groups in step with a directory of these entries.
 
-    It holds this row of the settings, or that there is none.
+    It holds this row of the settings, or that there is none. What happens meanwhile does so while
+    the directory is asked, once it has these entries to answer.
     """
     standing = Standing(settings(administrator, **further), row)
     actor = administrator.actor
     with rights_of_group(DIRECTORY):
-        return synchronisation.carry_out(actor, standing, directory(*entries), confirm)
+        return synchronisation.carry_out(actor, standing, _asked(entries, meanwhile), confirm)
 
 
-def rehearse(administrator: Somebody, *entries: Person | Team, **further: Any) -> Outcome:
+def rehearse(
+    administrator: Somebody,
+    *entries: Person | Team,
+    meanwhile: Callable[[], object] = bool,
+    **further: Any,
+) -> Outcome:
     wanted = settings(administrator, **further)
     with rights_of_group(DIRECTORY):
-        return synchronisation.rehearse(administrator.actor, wanted, directory(*entries))
+        answer = _asked(entries, meanwhile)
+        return synchronisation.rehearse(administrator.actor, wanted, answer)
+
+
+def _asked(entries: Sequence[Person | Team], meanwhile: Callable[[], object]) -> Asked:
+    def ask() -> Directory:
+        Context().run(meanwhile)
+        return directory(*entries)
+
+    return synchronisation.asked(ask)
 
 
 def told(reports: Sequence[Report]) -> list[tuple[str, str]]:
