@@ -305,7 +305,11 @@ def _batch(keys: Sequence[Key]) -> Iterator[tuple[type[Table], list[RawRow]]]:
         name: {"Keys": _raw_keys(table, keys), "ConsistentRead": True}
         for name, table in tables.items()
     }
-    for _ in pace.attempts():
+
+    def how_many() -> int:
+        return sum(len(wanted["Keys"]) for wanted in left.values())
+
+    for _ in pace.attempts_with_less(how_many):
         answer = connection.call(
             "BatchGetItem", {"RequestItems": left, "ReturnConsumedCapacity": "TOTAL"}
         )

@@ -26,10 +26,25 @@ def attempts(most: int = ATTEMPTS) -> Iterator[int]:
     """
     for attempt in range(most):
         if attempt:
-            pause = _chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt)
-            deadline.require(pause)
-            _sleep(pause)
+            _pause(attempt)
         yield attempt
+
+
+def attempts_with_less(left: Callable[[], int]) -> Iterator[int]:
+    """The same, counted anew whenever there is less left to do than ever before.
+
+    A partition takes so much a second and no more: what is larger gets through in parts, however
+    often that is, as long as there is time.
+    """
+    least = left()
+    attempt = 0
+    while attempt < ATTEMPTS:
+        if attempt:
+            _pause(attempt)
+        yield attempt
+        attempt, now = attempt + 1, left()
+        if now < least:
+            attempt, least = 1, now
 
 
 def patient_attempts() -> Iterator[int]:
@@ -39,6 +54,12 @@ def patient_attempts() -> Iterator[int]:
         if attempt and deadline.now() >= end:
             return
         yield attempt
+
+
+def _pause(attempt: int) -> None:
+    pause = _chance() * min(LONGEST_PAUSE, FIRST_PAUSE * 2**attempt)
+    deadline.require(pause)
+    _sleep(pause)
 
 
 Sources = tuple[Callable[[float], None], Callable[[], float]]

@@ -55,7 +55,11 @@ def _write_batch(requests: Sequence[tuple[str, Json]]) -> None:
     wanted: Json = {}
     for table, request in requests:
         wanted.setdefault(table, []).append(request)
-    for _ in pace.attempts():
+
+    def left() -> int:
+        return sum(map(len, wanted.values()))
+
+    for _ in pace.attempts_with_less(left):
         answer = connection.call(
             "BatchWriteItem", {"RequestItems": wanted, "ReturnConsumedCapacity": "TOTAL"}
         )

@@ -439,11 +439,11 @@ def test_an_operation_that_lost_a_line_is_not_called_finished(store, time):
 def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
     """FT03 FT06"""
     group = _target()
-    lost = Failing(hooks.answer_lost, times=hooks.ALWAYS, only=["TransactWriteItems"])
+    lost = Failing(hooks.answer_lost, at=1, times=hooks.ALWAYS, only=["TransactWriteItems"])
 
     with Recorder() as seen, lost, pytest.raises(Unavailable):
         _share(group)
-    assert seen.operations.count("TransactWriteItems") == pace.ATTEMPTS
+    assert seen.operations.count("TransactWriteItems") == 1 + pace.ATTEMPTS  # after the header
     assert _load(group).lock is not None
     _rename(group, "renamed")
 
@@ -454,7 +454,7 @@ def test_a_commit_whose_answers_are_lost_is_finished_by_the_next(store, time):
 def test_a_change_stands_although_its_rest_cannot_be_written_now(store, time):
     """FT05"""
     group = _target()
-    busy = Failing(hooks.throttled, at=1, times=hooks.ALWAYS, only=["TransactWriteItems"])
+    busy = Failing(hooks.throttled, at=2, times=hooks.ALWAYS, only=["TransactWriteItems"])
 
     with busy:
         _share(group)
@@ -476,6 +476,48 @@ def test_a_fault_that_passes_is_not_noticed(store, fault):
         assert _holders(store) == _everybody()
         assert (_load(group).version, _load(group).lock) == (2, None)
         assert _staged(store) == []
+
+
+class Narrow(hooks.Around):
+    """Storage that takes so many holdings in one transaction and no more, as where a key is hot."""
+
+    def __init__(self, most):
+        self.most = most
+        self.sizes = []
+
+    def __call__(self, operation, parameters, send):
+        items = parameters.get("TransactItems", [])
+        size = sum("test-holdings" in str(item) for item in items)
+        if size > self.most:
+            raise hooks.cancelled(*["ThrottlingError"] * len(items))
+        if size:
+            self.sizes.append(size)
+        return send()
+
+
+@pytest.mark.parametrize("most", [1, 30])
+def test_a_page_that_storage_does_not_take_is_carried_out_in_smaller_ones(store, most):
+    """FT05"""
+    group = _target()
+
+    with Narrow(most) as storage_that_is_busy:
+        _share(group)
+
+    assert max(storage_that_is_busy.sizes) <= most
+    assert _holders(store) == _everybody()
+    assert (_load(group).lock, _staged(store)) == (None, [])
+
+
+def test_what_storage_does_not_take_row_by_row_is_left_to_others(store, time):
+    """FT05"""
+    group = _target()
+
+    with Narrow(0):
+        _share(group)
+    assert _load(group).lock is not None
+    _sweep(time)
+
+    assert _holders(store) == _everybody()
 
 
 def test_batches_are_written_to_the_last_row(store):

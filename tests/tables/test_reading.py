@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from chalicelib.domain import deadline
 from chalicelib.domain.errors import Unavailable
-from chalicelib.storage import fetching, reading, writing
+from chalicelib.storage import fetching, pace, reading, writing
 from chalicelib.storage.base import Key
 from chalicelib.storage.changes import decisions
 from chalicelib.storage.connection import connection
@@ -16,6 +17,7 @@ from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
 from tests.support.faults import hooks
 from tests.support.faults.hooks import ALWAYS, Failing, PartialBatch, Recorder, SmallPages
+from tests.support.faults.watch import worn
 
 
 @pytest.fixture(autouse=True)
@@ -109,13 +111,23 @@ def test_batches_that_answer_nothing_are_asked_again(store, count):
     assert all(rows.raw(key) for key in keys)
 
 
-@pytest.mark.parametrize("cut", [PartialBatch(5, empty=10), PartialBatch(1)], ids=["empty", "slow"])
-def test_a_batch_that_does_not_come_to_its_end_is_unavailable(store, cut):
+def test_a_batch_that_does_not_come_to_its_end_is_unavailable(store):
     """FT07"""
     keys = _claims(20)
 
-    with cut, pytest.raises(Unavailable):
+    with PartialBatch(5, empty=10), pytest.raises(Unavailable):
         reading.read(keys)
+
+
+def test_a_batch_of_which_some_is_answered_each_time_comes_to_its_end(store):
+    """FT07: however often that is"""
+    keys = _claims(3 * pace.ATTEMPTS)
+
+    with PartialBatch(1), Recorder() as seen:
+        rows = reading.read(keys)
+
+    assert len(seen.calls) == len(keys)
+    assert all(rows.raw(key) for key in keys)
 
 
 @pytest.mark.parametrize("fault", [*hooks.FAULTS, *hooks.UNKNOWN_OUTCOMES])
@@ -259,8 +271,25 @@ def test_rows_left_unprocessed_are_written_to_the_last(store):
 
 def test_writes_that_do_not_come_to_their_end_are_unavailable(store):
     """FT07"""
-    with PartialBatch(1), pytest.raises(Unavailable):
+    with PartialBatch(5, empty=10), pytest.raises(Unavailable):
         _claims(25)
+
+
+def test_writes_of_which_some_get_through_each_time_come_to_their_end(store):
+    """FT07: a partition takes so much a second, and what is more gets through in parts"""
+    with PartialBatch(1):
+        keys = _claims(25)
+
+    assert len(store.rows("test-claims")) == len(keys) > pace.ATTEMPTS
+
+
+def test_writes_of_which_some_get_through_end_with_the_deadline(store):
+    """FT07"""
+    in_time, in_parts = deadline.within(deadline.REQUEST), PartialBatch(1)
+    with worn() as watch, in_time, watch.slow(3), in_parts, pytest.raises(Unavailable):
+        _claims(25)
+
+    assert watch.seconds <= deadline.REQUEST
 
 
 def test_no_rows_are_no_call(store):

@@ -12,13 +12,13 @@ from pynamodb.exceptions import VerboseClientError
 from chalicelib.domain.errors import Conflict, Forbidden, Invalid, Stale, Unavailable
 from chalicelib.storage import pace, reading
 from chalicelib.storage.base import Check, Grant, Key
-from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.changes.transaction import MOST_CONFLICTS, Transaction
 from chalicelib.tables.claims import Claim
 from chalicelib.tables.settings import Setting
 from chalicelib.tables.tokens import Token
 from tests.support import storage
 from tests.support.faults import hooks
-from tests.support.faults.hooks import ALWAYS, Around, Failing
+from tests.support.faults.hooks import ALWAYS, Around, Failing, Recorder
 from tests.support.races.scheduler import races
 from tests.support.world.claims import subject_of
 
@@ -335,10 +335,26 @@ def test_retries_pause_longer_each_time_and_by_chance(store):
     with Failing(hooks.in_conflict, times=ALWAYS), pytest.raises(Conflict):
         _two_lines().commit()
 
-    assert len(pauses) == pace.ATTEMPTS - 1
+    assert len(pauses) == MOST_CONFLICTS - 1
     assert pauses == sorted(pauses)
     assert pauses[0] == 0.5 * 2 * pace.FIRST_PAUSE
     assert pauses[-1] == 0.5 * pace.LONGEST_PAUSE
+
+
+def test_a_row_that_others_check_for_long_is_waited_for(store):
+    """FT04, FT20: whoever writes checks rows that all others check as well"""
+    with Failing(hooks.in_conflict, times=3 * pace.ATTEMPTS):
+        _two_lines().commit()
+
+    assert _subject("a") == _subject("b") == "1"
+
+
+def test_what_storage_does_not_take_is_not_tried_as_long(store):
+    """FT05"""
+    with _cancelled("ThrottlingError", None), Recorder() as seen, pytest.raises(Unavailable):
+        _two_lines().commit()
+
+    assert len(seen.calls) == pace.ATTEMPTS
 
 
 def _cancelled(*codes):

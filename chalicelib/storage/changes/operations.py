@@ -42,7 +42,13 @@ from chalicelib.storage import fetching, writing
 from chalicelib.storage.base import Check, Key, Table, in_chunks
 from chalicelib.storage.changes import parts, rewriting, room
 from chalicelib.storage.changes.parts import Part
-from chalicelib.storage.changes.transaction import MAX_ROWS, Locked, Transaction, fitting
+from chalicelib.storage.changes.transaction import (
+    MAX_ROWS,
+    Locked,
+    Overloaded,
+    Transaction,
+    fitting,
+)
 from chalicelib.storage.changes.writes import UPDATE, Write
 from chalicelib.storage.stamps import lift_row
 from chalicelib.storage.versioned import LOCK, Dependent, Versioned
@@ -306,11 +312,16 @@ def _carry_out(header: Part, lines: Sequence[Part] | None = None) -> None:
     spares reading them.
     """
     current: Part | None = header
+    most = MAX_ROWS - 1
     while current is not None:
         try:
-            current = _with_next_page(current, _left(current, lines))
+            current = _with_next_page(current, _left(current, lines), most)
         except Stale:  # somebody else has gone on
             current = parts.find_header(header.operation)
+        except Overloaded:  # a page may be more than the partition of its rows takes in a second
+            if most == 1:
+                raise
+            most //= 2
     for page in parts.all_lines(header.operation) if lines is None else [lines]:
         parts.remove(page)
 
@@ -323,12 +334,14 @@ def _left(header: Part, lines: Sequence[Part] | None) -> Sequence[Part]:
     return [line for line in lines if str(line.part) > done]
 
 
-def _with_next_page(header: Part, left: Sequence[Part]) -> Part | None:
-    """Write what fits a transaction with the header; return that, unless it has gone with the last.
+def _with_next_page(header: Part, left: Sequence[Part], most: int) -> Part | None:
+    """Write what fits a transaction with the header, so many lines at `most`.
+
+    Returns the header, unless it has gone with the last page.
 
     Raises `Incomplete` where lines are missing, but `Stale` where somebody else has gone on.
     """
-    items = [line.item() for line in left[: MAX_ROWS - 1]]
+    items = [line.item() for line in left[:most]]
     page = left[: fitting(items) or 1]
     is_last, written = len(page) == len(left), int(header.written) + len(page)
     if is_last and written != header.lines:

@@ -47,6 +47,9 @@ MAX_ROWS = 100
 """DynamoDB's limit; what may exceed it is a staged operation (`storage/changes/operations.py`)."""
 MAX_BYTES = 4_000_000
 """DynamoDB's limit; counted as JSON, which is longer than what DynamoDB counts."""
+MOST_CONFLICTS = 30
+"""How often a transaction is tried where others hold one of its rows, if only to check it. All new
+resources of a tenant check one row, so two of them may meet; each is done within milliseconds."""
 
 _CONDITION_FAILED = "ConditionalCheckFailed"
 _CONFLICT = "TransactionConflict"
@@ -380,8 +383,10 @@ class Transaction:
         lines = list(self._lines.values())
         self.require_given(self.held)
         assert 0 < len(self) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
-        request, reasons = self._request(), Reasons()
-        for _ in pace.attempts():
+        request, in_the_way = self._request(), False
+        for attempt in pace.attempts(MOST_CONFLICTS):
+            if attempt >= pace.ATTEMPTS and not in_the_way:
+                raise Overloaded
             reasons = _send(request)
             if not reasons:
                 return
@@ -389,9 +394,8 @@ class Transaction:
                 request = self._request()
             else:
                 _raise_first_failed(lines, reasons, self._met)
-        if any(reason and reason.code == _CONFLICT for reason in reasons):
-            raise Conflict(IN_THE_WAY)
-        raise Unavailable
+            in_the_way = any(reason and reason.code == _CONFLICT for reason in reasons)
+        raise Conflict(IN_THE_WAY)
 
     def _request(self) -> Json:
         return {
@@ -403,6 +407,10 @@ class Transaction:
     def _add(self, line: _Line) -> None:
         earlier = self._lines.get(line.key)
         self._lines[line.key] = earlier.joined(line) if earlier else line
+
+
+class Overloaded(Unavailable):
+    """Storage takes no transaction of this size now; a smaller one may pass."""
 
 
 def fitting(items: Sequence[Json]) -> int:
