@@ -70,17 +70,18 @@ def set_of(
     subject: str | None = None,
 ) -> list[RawRow]:
     """The rows of a hash key as they count; of an index, those that fulfil an equality."""
-    query = partial(fetching.query, table, hash_key, subject=subject)
+    query = partial(fetching.query, table, hash_key)
 
     def whole() -> RowsByKey:
-        return dict(fetching.by_key(table, query()))
+        rows = query(subject=subject if index is None else None)
+        return dict(fetching.by_key(table, rows))
 
     known = decisions.met()
     if known and issubclass(table, Dependent):
         lines_of = partial(parts.lines_of_set, table=table, hash_key=hash_key)
         after = _overlaid(whole(), known, lines_of, whole)
         return [row for _, row in sorted(after.items()) if fetching.fulfils(row, range_condition)]
-    rows = query(index=index, range_condition=range_condition)
+    rows = query(index=index, range_condition=range_condition, subject=subject)
     return list(settled(table, rows)) if issubclass(table, Versioned) and index is None else rows
 
 

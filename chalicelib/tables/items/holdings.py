@@ -153,10 +153,17 @@ class Holding(Dependent):
 
     @classmethod
     def outlines(cls, user_id: UserId, *, place: str | None = None) -> list[HoldingRow]:
-        """All a user holds, or what lies in one place, without the secrets and the tags."""
+        """All a user holds, or what lies in one place, without the secrets and the tags.
+
+        What is moved while all is read, in pages, is there all the same.
+        """
         condition = None if place is None else cls.place == place
-        index = ByPlace.Meta.index_name
-        rows = reading.query(cls, user_id, index=index, range_condition=condition)
+        rows = reading.query(
+            *(cls, user_id),
+            index=ByPlace.Meta.index_name,
+            range_condition=condition,
+            subject="item_id" if place is None else None,
+        )
         return cast(list[HoldingRow], rows)
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from chalicelib.storage.connection import connection
 from chalicelib.tables.claims import FORMER_GROUP, GROUP, Claim
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
-from tests.support.faults.hooks import Killed
+from tests.support.faults.hooks import Killed, Once, Recorder, SmallPages
 from tests.support.faults.large_operations import held, left_begun
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
@@ -23,6 +24,7 @@ from tests.support.wire.client import Client, Response
 from tests.support.wire.endpoints import CSRF_PAIR
 from tests.support.world import groups, make, people
 from tests.support.world.departures import causes, delete, held_by, holders_of, manager, owner
+from tests.support.world.items import folders
 from tests.support.world.items.resources import actions, create, created, path, secrets, stored
 from tests.support.world.items.shares import add, remove, share
 from tests.support.world.keys import KEYS
@@ -478,3 +480,23 @@ def test_what_they_are_yet_to_be_given_is_given_before(time, ada, count, store):
     time.pass_by(minutes=15)
     sweeper.sweep()
     check_invariants(store)
+
+
+def test_nothing_is_missed_that_is_moved_while_the_pages_of_all_are_read(ada, betty, carol, store):
+    """I2, I4, I9: from the root, which comes last, into a folder that was read before"""
+    home = folders.shared(carol, betty, type_=READ)
+    items = [make.resource(carol, {betty: READ}) for _ in range(3)]
+    assert ada.client.get("/users.json").status == 200
+    start = store.contents()
+
+    def deleted(at: int) -> int:
+        store.put_back(start)
+        move = partial(folders.move, carol, "resource", items[0], home)
+        with SmallPages(1), Recorder() as seen, Once(at, move):
+            assert delete(ada, betty).status == 200
+        check_invariants(store)
+        assert betty.id not in stored(items[0]).permissions
+        return len(seen.calls)
+
+    for at in range(deleted(0)):
+        deleted(at)
