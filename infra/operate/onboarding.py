@@ -211,15 +211,19 @@ def require_fits(account: Account, entry: Entry, platform_says: Mapping[str, str
 
 
 def _require_room(account: Account, tier: Tier) -> None:
-    """Whether the account lets as many functions run at once as the tier keeps for itself."""
-    if not tier.reserved:
-        return
+    """Whether the account lets as many functions run at once as people and releases need.
+
+    New accounts often have ten: everybody is refused then as soon as a handful ask together, and
+    a release, which tries all its functions at once, is taken back.
+    """
     told = account.client("lambda").get_account_settings()["AccountLimit"]
     free = int(told["UnreservedConcurrentExecutions"])
-    wanted = tier.reserved + len(tier.warm) + SHARED_INSTANCES
+    kept = tier.reserved or 0
+    wanted = kept + len(tier.warm) + SHARED_INSTANCES
     if free < wanted:
         raise Failed(
-            f"The tier {tier.name} needs {wanted} functions that may run at once: {tier.reserved} "
-            f"to sign in, and AWS keeps {SHARED_INSTANCES} for all others. The account has {free} "
-            f"left in this region; ask AWS for more (quota «concurrent executions» of Lambda)."
+            f"The tier {tier.name} needs {wanted} functions that may run at once: {kept} "
+            f"that it keeps for signing in, and {SHARED_INSTANCES} for all others. The account has "
+            f"{free} left in this region; ask AWS for more (quota «concurrent executions» of "
+            f"Lambda)."
         )

@@ -335,6 +335,17 @@ def test_premium_wants_an_account_with_room_for_it(platform):
     fits(platform, entry)
 
 
+@pytest.mark.parametrize("tier", ["trial", "standard"])
+def test_every_tier_wants_more_than_the_ten_of_a_new_account(platform, tier):
+    entry = replace(platform.entry(), tier=tier)
+    platform.functions.free = 10
+
+    with pytest.raises(Failed, match=r"needs 100 functions that may run at once.* has 10 left"):
+        fits(platform, entry)
+    platform.functions.free = 100
+    fits(platform, entry)
+
+
 def test_a_bucket_has_the_region_in_its_name(platform):
     plain = platform.entry()
     entry = replace(plain, parameters={**plain.parameters, "BucketNamedByRegion": "yes"})
