@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from chalicelib.domain.items.trees import Place, Trees, in_cycles
+from chalicelib.domain.items.places import Place
+from chalicelib.domain.items.trees import Trees, in_cycles
 from integrity.stored import Row, Stored, Violation
 
 

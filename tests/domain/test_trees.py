@@ -18,7 +18,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.domain.items.trees import ROOT, Cycle, Place, Trees
+from chalicelib.domain.items.places import ROOT, Place
+from chalicelib.domain.items.trees import Cycle, Trees
+from tests.support.effort import Counted, lookups
 
 VECTORS = json.loads((Path(__file__).parent / "tree_vectors.json").read_text())
 Before = dict[str, dict[str, str]]
@@ -125,6 +127,46 @@ def test_whatever_people_do_each_tree_stays_a_tree(seed: int) -> None:
         require_sound(trees)
 
 
+@given(st.integers(min_value=0))
+def test_edges_are_kept_as_places_change(seed: int) -> None:
+    chance = random.Random(seed)
+    trees = Trees(scattered(chance), FOLDERS)
+    for now in range(40):
+        trees = stepped(trees, chance, str(now % 7))
+        trees.file(chance.choice(ITEMS), chance.choice(USERS), chance.choice([*FOLDERS, None]))
+        assert edges_of(trees) == edges_anew(trees)
+
+
+def scattered(chance: random.Random) -> dict[str, dict[str, Place]]:
+    """Places without any order, with people who got the items at the same or other times."""
+    return {
+        item: {
+            user: Place(chance.choice([*FOLDERS, ROOT]), str(chance.randrange(4)))
+            for user in chance.sample(USERS, chance.randrange(len(USERS) + 1))
+        }
+        for item in ITEMS
+    }
+
+
+Edges = dict[tuple[str, str], tuple[set[str], str]]
+"""Who has what by which edge, and since when the first of them."""
+
+
+def edges_of(trees: Trees) -> Edges:
+    edges = [edge for item in ITEMS for edge in trees.edges_of(item)]
+    return {(edge.child, edge.parent): ({*edge.users}, edge.since) for edge in edges}
+
+
+def edges_anew(trees: Trees) -> Edges:
+    """The edges as they are found among all places."""
+    found: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
+    for item, users in trees.places.items():
+        for user, place in users.items():
+            if place.parent is not ROOT:
+                found[item, place.parent][user] = place.since
+    return {edge: ({*users}, min(users.values())) for edge, users in found.items()}
+
+
 def stepped(trees: Trees, chance: random.Random, now: str) -> Trees:
     """The trees after something that somebody may do, or as they were."""
     operator, target, item = chance.choice(USERS), chance.choice(USERS), chance.choice(ITEMS)
@@ -156,3 +198,30 @@ def require_sound(trees: Trees) -> None:
                 assert parent not in way, f"{user} has a cycle of {way}"
                 way.append(parent)
     assert trees.shared_cycle() == []
+
+
+ITEMS_SHARED = 10
+
+
+def given_to(people: int, folder_in: str | None) -> Trees:
+    """A folder of Ada's with what everybody has already, and another folder, given to people."""
+    ada, outer, folder = Counted("ada"), Counted("O"), Counted("F")
+    crowd = [Counted(f"user {n}") for n in range(people)]
+    elsewhere = {user: Place(Counted("elsewhere"), "0") for user in crowd}
+    names = ["Inner", *(f"r{n}" for n in range(ITEMS_SHARED))]
+    places = {Counted(name): {ada: Place(folder, "0"), **elsewhere} for name in names}
+    places[folder] = {ada: Place(folder_in and outer, "0")}
+    places[outer] = {ada: Place(ROOT, "0"), **dict.fromkeys(crowd, Place(ROOT, "0"))}
+    trees = Trees(places, [outer, folder, Counted("Inner")])
+    for user in crowd:
+        trees.add(ada, user, [folder], NOW, {folder, outer}.__contains__)
+    return trees
+
+
+@pytest.mark.parametrize("folder_in", [None, "O"], ids=["at the root", "in a shared folder"])
+def test_the_work_of_giving_a_folder_to_people_grows_as_they_do(folder_in: str | None) -> None:
+    """Whoever gets a folder has its content already: the place of each changes, and no more."""
+    few, many = (lookups(lambda each=each: given_to(each, folder_in)) for each in (20, 80))
+
+    assert all(place.parent == "F" for place in given_to(20, folder_in).places["r1"].values())
+    assert many < 5 * few

@@ -14,31 +14,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import combinations_with_replacement
-from typing import NamedTuple
 
-from chalicelib.domain.light import dataclass
-
-ROOT = None
-"""The parent of what lies in no folder."""
-
-
-class Place(NamedTuple):
-    """Where one user has an item."""
-
-    parent: str | None
-    since: str = ""
-    """When they got the item; moving it changes nothing about that."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """That an item lies under a folder, for these users."""
-
-    child: str
-    parent: str
-    users: frozenset[str]
-    since: str
-    """When the first of them got the item."""
+from chalicelib.domain.items.places import ROOT, Edge, Place, Places
 
 
 class Cycle(Exception):  # noqa: N818 - says what would be
@@ -50,31 +27,31 @@ class Trees:
 
     def __init__(self, places: Mapping[str, Mapping[str, Place]], folders: Collection[str]) -> None:
         """Take places by item and user; `folders` says which of the items are folders."""
-        self._places = {item: dict(users) for item, users in places.items()}
+        self._places = Places(places)
         self._folders = frozenset(folders)
         self._before = {item: dict(users) for item, users in places.items()}
 
     def place(self, item: str, user: str) -> Place | None:
-        return self._places.get(item, {}).get(user)
+        return self._places.of(item).get(user)
 
     @property
     def places(self) -> Mapping[str, Mapping[str, Place]]:
         """All places, by item and user."""
-        return self._places
+        return self._places.by_item
 
     def file(self, item: str, user: str, to: str | None) -> None:
         """Put an item elsewhere in one user's tree alone."""
         self._move_for(item, [user], to)
 
     def is_personal(self, item: str) -> bool:
-        return len(self._places.get(item, ())) == 1
+        return len(self._places.of(item)) == 1
 
     @property
     def moved(self) -> dict[tuple[str, str], Place | None]:
         """The places that are new or others than before, by item and user; none that is gone."""
         changed: dict[tuple[str, str], Place | None] = {}
-        for item in self._before.keys() | self._places.keys():
-            before, after = self._before.get(item, {}), self._places.get(item, {})
+        for item in self._before.keys() | self.places.keys():
+            before, after = self._before.get(item, {}), self._places.of(item)
             for user in before.keys() | after.keys():
                 if before.get(user) != after.get(user):
                     changed[item, user] = after.get(user)
@@ -97,23 +74,22 @@ class Trees:
         lies under the folders that come as it does for others.
         """
         for item in items:
-            self._places.setdefault(item, {})[target] = Place(ROOT, now)
+            self._places.put(item, target, Place(ROOT, now))
         for edge in self._winners(self._candidates(target, items, sees), operator):
             self._move_for(edge.child, [target], edge.parent)
         added = [item for item in items if item in self._folders]
-        if self._may_close(added, None):
+        if self._may_close(added):
             self.repair_shared(operator, target)
-        if self._may_close(added, target):
+        if self._may_close_for(target, added):
             self._repair_own(target)
 
     def remove(self, target: str, items: Iterable[str]) -> None:
         """Take items from the target; what lies in folders of theirs comes to their root."""
         for item in items:
             if item in self._folders:
-                for users in self._places.values():
-                    if target in users and users[target].parent == item:
-                        users[target] = users[target]._replace(parent=ROOT)
-            self._places.get(item, {}).pop(target, None)
+                for edge in [*self._places.under(item).values()]:
+                    self._move_for(edge.child, edge.users & {target}, ROOT)
+            self._places.take(item, target)
 
     def _candidates(
         self, target: str, items: Collection[str], sees: Callable[[str], bool]
@@ -128,10 +104,9 @@ class Trees:
         added = {item for item in items if item in self._folders}
         below = [
             edge
-            for child, users in self._places.items()
-            if target in users
-            for edge in self.edges_of(child)
-            if edge.parent in added
+            for folder in added
+            for edge in self._places.under(folder).values()
+            if target in self._places.of(edge.child)
         ]
         known = {(edge.child, edge.parent) for edge in above}
         return [*above, *(edge for edge in below if (edge.child, edge.parent) not in known)]
@@ -153,12 +128,12 @@ class Trees:
 
         Raises `Cycle` where a folder would come into itself in the operator's tree.
         """
-        origin = self._places[item][operator].parent
+        origin = self._places.of(item)[operator].parent
         if to is ROOT:
             self._take_to_root(item, [origin])
             return
-        users = self._places[item].keys() & self._places[to].keys()
-        parents = {self._places[item][user].parent for user in users}
+        users = self._places.of(item).keys() & self._places.of(to).keys()
+        parents = {self._places.of(item)[user].parent for user in users}
         self._take_to_root(item, parents)
         self._move_for(item, users, to)
         if item in self._folders:
@@ -170,45 +145,42 @@ class Trees:
 
     def _take_to_root(self, child: str, parents: Collection[str | None]) -> None:
         """Move a child to the root for everybody who has it in one of these folders."""
-        for user, place in self._places[child].items():
-            if place.parent in parents:
-                self._places[child][user] = place._replace(parent=ROOT)
+        for edge in self.edges_of(child):
+            if edge.parent in parents:
+                self._move_for(child, [*edge.users], ROOT)
 
     def _move_for(self, child: str, users: Iterable[str], to: str | None) -> None:
         for user in users:
-            place = self._places[child].get(user)
+            place = self.place(child, user)
             if place is not None:
-                self._places[child][user] = place._replace(parent=to)
+                self._places.put(child, user, place._replace(parent=to))
 
     # Edges
 
     def edges_of(self, child: str) -> list[Edge]:
-        users: dict[str, list[str]] = defaultdict(list)
-        since: dict[str, str] = {}
-        for user, place in self._places.get(child, {}).items():
-            if place.parent is not ROOT:
-                users[place.parent].append(user)
-                since[place.parent] = min(place.since, since.get(place.parent, place.since))
-        return [
-            Edge(child, parent, frozenset(each), since[parent]) for parent, each in users.items()
-        ]
+        return [*self._places.above(child).values()]
 
     def _shared_edges(self) -> list[Edge]:
         """The edges of folders that several people have: a personal one is in nobody's way."""
-        shared = [each for each in sorted(self._folders) if len(self._places.get(each, ())) > 1]
+        shared = (each for each in self._folders if len(self._places.of(each)) > 1)
         return [edge for folder in shared for edge in self.edges_of(folder)]
 
     # Cycles
 
-    def _may_close(self, added: Collection[str], user: str | None) -> bool:
+    def _may_close(self, added: Collection[str]) -> bool:
         """Whether one of these folders has something above it and a folder below, for anybody."""
+        above = (folder for folder in added if self._places.above(folder))
+        return any(not self._folders.isdisjoint(self._places.under(each)) for each in above)
 
-        def counts(folder: str) -> list[str | None]:
-            users = self._places.get(folder, {})
-            return [place.parent for who, place in users.items() if user in (None, who)]
+    def _may_close_for(self, user: str, added: Collection[str]) -> bool:
+        """Whether one of these folders has something above it and a folder below, for a user."""
 
-        above = {folder for folder in added if any(counts(folder))}
-        return any(not above.isdisjoint(counts(folder)) for folder in self._folders)
+        def parent(folder: str) -> str | None:
+            place = self.place(folder, user)
+            return None if place is None else place.parent
+
+        above = {folder for folder in added if parent(folder)}
+        return any(parent(folder) in above for folder in self._folders)
 
     def shared_cycle(self) -> list[Edge]:
         """A shortest cycle of which two people see every edge between them, if there is one."""

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from chalicelib.domain.items.trees import ROOT, Cycle, Trees
+from chalicelib.domain.items.places import ROOT
+from chalicelib.domain.items.trees import Cycle, Trees
 
 READ, UPDATE, OWNER = 1, 7, 15
 OK, INVALID, FORBIDDEN, MISSING = 200, 400, 403, 404

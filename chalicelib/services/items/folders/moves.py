@@ -19,7 +19,8 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.errors import Forbidden, Invalid, NotFound, Stale
 from chalicelib.domain.ids import FolderId, ItemId, UserId, find_uuid
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.domain.items.trees import Cycle, Place, Trees
+from chalicelib.domain.items.places import Place
+from chalicelib.domain.items.trees import Cycle, Trees
 from chalicelib.domain.light import dataclass
 from chalicelib.services.access import grants
 from chalicelib.services.items.metadata.item_metadata import is_for_one

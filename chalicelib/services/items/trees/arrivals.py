@@ -15,7 +15,8 @@ from types import MappingProxyType
 from chalicelib.domain import clock
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
-from chalicelib.domain.items.trees import Place, Trees
+from chalicelib.domain.items.places import Place
+from chalicelib.domain.items.trees import Trees
 from chalicelib.domain.light import dataclass
 from chalicelib.services.access import grants
 from chalicelib.services.access.memberships import Members

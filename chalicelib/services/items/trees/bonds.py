@@ -9,7 +9,8 @@ from itertools import chain
 
 from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import UserId
-from chalicelib.domain.items.trees import Place, in_cycles
+from chalicelib.domain.items.places import Place
+from chalicelib.domain.items.trees import in_cycles
 from chalicelib.domain.light import dataclass
 from chalicelib.services.items.trees.forest import ELSEWHERE, NEAR, Forest
 from chalicelib.storage import reading

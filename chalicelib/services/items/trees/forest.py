@@ -12,7 +12,7 @@ from functools import partial
 from types import MappingProxyType
 
 from chalicelib.domain.ids import FolderId, GroupId, ItemId, UserId
-from chalicelib.domain.items.trees import Place
+from chalicelib.domain.items.places import Place
 from chalicelib.services.access import memberships
 from chalicelib.services.access.memberships import Members
 from chalicelib.services.items.trees import places

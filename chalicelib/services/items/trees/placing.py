@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from types import MappingProxyType
 
 from chalicelib.domain.ids import ItemId, UserId
-from chalicelib.domain.items.trees import Place
+from chalicelib.domain.items.places import Place
 from chalicelib.services.access.memberships import group_holders
 from chalicelib.services.items.metadata.item_metadata import is_private
 from chalicelib.services.items.trees.forest import Forest
