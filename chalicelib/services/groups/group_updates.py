@@ -95,7 +95,7 @@ class _Decided:
 
     def arrival(self, actor: Actor) -> Arrival:
         """Where those who join find what they are given."""
-        gained = {user_id: [*gains] for user_id, gains in self.given.items() if gains}
+        gained = {user_id: gains.keys() for user_id, gains in self.given.items() if gains}
         alone = self.stored.only_member
         return arrivals.placed(actor, gained, self.stored.items.values(), opened_by=alone)
 

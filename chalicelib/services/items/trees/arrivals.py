@@ -145,4 +145,5 @@ def _grown(
 
 def _sight(forest: Forest, gained: Gained, user_id: UserId) -> Callable[[str], bool]:
     """Says whether a user has a folder, or is given it."""
-    return lambda folder_id: folder_id in gained[user_id] or user_id in forest.users(folder_id)
+    own = frozenset(gained[user_id])
+    return lambda folder_id: folder_id in own or forest.has(user_id, folder_id)

@@ -47,12 +47,13 @@ def read(
     parents: dict[str, set[str]] = defaultdict(set)
     owners: dict[str, set[str]] = defaultdict(set)
     for user_id, ids in gained.items():
-        for id_ in ids:
-            seen = {each for each in _above(forest, id_) if user_id in forest.users(each)}
-            parents[id_] |= seen | (_above(forest, id_) & {*ids})
-        for folder_id in {*folders} & {*ids}:
+        own = {*ids}
+        for id_ in own:
+            above = _above(forest, id_)
+            parents[id_] |= {each for each in above if each in own or forest.has(user_id, each)}
+        for folder_id in {*folders} & own:
             for child in children[folder_id]:
-                if child in ids or user_id in forest.users(child):
+                if child in own or forest.has(user_id, child):
                     parents[child].add(folder_id)
                     owners[child].add(user_id)
     return Bonds({id_: each for id_, each in parents.items() if each}, owners)

@@ -7,7 +7,7 @@ to all there is, and to some that is no more. Holdings say for whom something li
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from functools import partial
 from types import MappingProxyType
 
@@ -45,15 +45,15 @@ class Forest:
         else counts as having them.
         """
         self._keeping = keeping
-        self.items: dict[str, Item] = {item.id: item for item in items}
+        self.items: dict[str, Item] = {}
+        self.folders: dict[str, Folder] = {}
+        self._know(items)
         self.members = members
+        self._holders: dict[str, tuple[Container[str], Collection[GroupId]]] = {}
+        self._members: dict[GroupId, frozenset[str]] = {}
         self._gone: set[str] = set()
         self._holdings: dict[tuple[str, str], HoldingRow | None] = {}
         self._filed: dict[str, dict[str, str | None]] = {}
-
-    @property
-    def folders(self) -> dict[str, Folder]:
-        return {id_: each for id_, each in self.items.items() if isinstance(each, Folder)}
 
     def read_folders(self, folder_ids: Iterable[str]) -> None:
         """Read folders, those that are not known, with the members of their groups."""
@@ -68,8 +68,14 @@ class Forest:
         unknown = [key for key in keys if key.hash_key not in self.items]
         if unknown:
             found = among(reading.read(unknown), unknown)
-            self.items |= {item.id: item for item in found if not item.deleted}
+            self._know(item for item in found if not item.deleted)
             self.read_members(found)
+
+    def _know(self, items: Iterable[Item]) -> None:
+        for item in items:
+            self.items[item.id] = item
+            if isinstance(item, Folder):
+                self.folders[item.id] = item
 
     def read_members(self, items: Iterable[Item]) -> None:
         """Read who belongs to the groups of these items."""
@@ -87,6 +93,35 @@ class Forest:
             return set()
         self.read_members([item])
         return self.members.with_access(item.permissions)
+
+    def has(self, user_id: str, item_id: str) -> bool:
+        """Whether a user has an item; the time it takes is the same however many have it."""
+        if item_id in self._keeping:
+            return user_id in self._keeping[item_id]
+        item = self.items.get(item_id)
+        if item is None:
+            return False
+        named, groups = self._holders_of(item)
+        return user_id in named or any(user_id in self._belonging(each) for each in groups)
+
+    def _holders_of(self, item: Item) -> tuple[Container[str], Collection[GroupId]]:
+        """Whom an item's access list names, and which of them are groups, whose members are known.
+
+        The users whom these reach are not kept for each item: for thousands of items, that would
+        not fit in memory.
+        """
+        if item.id not in self._holders:
+            self.read_members([item])
+            groups = memberships.group_holders(item.permissions)
+            self.members.require(groups)
+            self._holders[item.id] = item.permissions, groups
+        return self._holders[item.id]
+
+    def _belonging(self, group_id: GroupId) -> frozenset[str]:
+        """Who belongs to a group."""
+        if group_id not in self._members:
+            self._members[group_id] = frozenset(self.members.users[group_id])
+        return self._members[group_id]
 
     def read_holdings(self, wanted: Iterable[tuple[str, str]]) -> None:
         """Read what users hold of items, as far as that is not known."""
@@ -110,7 +145,7 @@ class Forest:
             return None
         parent = self._raw(item_id, user_id)
         since = holding["since"]["S"] if "since" in holding else ""
-        is_there = parent is not None and UserId(user_id) in self.users(parent)
+        is_there = parent is not None and self.has(user_id, parent)
         return Place(parent if is_there else None, since)
 
     def places_of(self, item_ids: Collection[str]) -> dict[str, dict[str, Place]]:
