@@ -92,6 +92,19 @@ def query(
     return rows if index is not None else as_written(table.forms, rows)
 
 
+def pages(
+    table: type[Table],
+    hash_key: str,
+    *,
+    range_condition: Condition | None = None,
+    is_descending: bool = False,
+) -> Iterator[list[RawRow]]:
+    """Read the rows of a hash key in pages of a megabyte at most, as far as somebody goes on."""
+    parameters = _query_parameters(table, hash_key, None, range_condition)
+    parameters["ScanIndexForward"] = not is_descending
+    return (as_written(table.forms, rows) for rows in _pages("Query", parameters))
+
+
 def keys(table: type[Table], hash_key: str) -> list[RawRow]:
     """Read the keys of all rows of a hash key, and nothing else of them."""
     names = [name for name in table.key_names() if name is not None]

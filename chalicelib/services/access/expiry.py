@@ -16,7 +16,7 @@ from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.operator.notices import Event
-from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.services.access.secret_accesses import Search
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.items import Actions, Item
@@ -64,6 +64,7 @@ class Expiring:
         self.moment = clock.now() - _BEFORE
         self._expired: list[Item] = []
         """No more than two."""
+        self._search = Search()
         self._users: set[str] = set()
         self._groups: set[str] = set()
 
@@ -77,7 +78,7 @@ class Expiring:
             for user_id, item in lost
             if isinstance(item, Resource) and not item.has_expired(now)
         }
-        return frozenset(resource_id for _, resource_id in have_read(pairs))
+        return frozenset(resource_id for _, resource_id in self._search.have_read(pairs))
 
     def expire(self, item: Item, holders: Iterable[Permission]) -> Actions:
         """Return the actions by which an item expires, and note its owners, who are told by `tell`.

@@ -33,6 +33,8 @@ SHARDS = 8
 MOST = 12_000
 """Resources in one row, which so has 260 KB: a row has 400 KB at most."""
 _BYTES = 16
+_ROW = 2_000
+"""Bytes that a row weighs beside its resources: it takes as long as these to make it ready."""
 
 
 class Reading(Table):
@@ -83,6 +85,15 @@ class Reading(Table):
         fetching.together(*(partial(writing.put, row) for row in rows))
 
     @classmethod
+    def newest(cls, shard: str) -> Iterator[Reading]:
+        """Those of a shard that are not spread yet, newest first, read as far as somebody goes on.
+
+        There may be more than a function has memory for, or a request time.
+        """
+        for page in fetching.pages(cls, shard, is_descending=True):
+            yield from map(cls.from_raw, page)
+
+    @classmethod
     def unspread(cls, shards: Collection[str] | None = None) -> list[Reading]:
         """Those that are not spread yet, of these shards or of all."""
         return [each for found in fetching.together(*cls.reads(shards)) for each in found]
@@ -123,14 +134,28 @@ class Reading(Table):
     def resource_ids(self) -> list[ResourceId]:
         return [*unpacked(str(self.resources))]
 
+    @property
+    def pieces(self) -> Iterator[bytes]:
+        """The identifiers as they lie in the row; thousands are not made to texts."""
+        return _pieces(str(self.resources))
+
+    @property
+    def weight(self) -> int:
+        """How much of a bound it takes, in bytes."""
+        return _ROW + len(str(self.resources))
+
     def which_of(self, resource_ids: Iterable[ResourceId]) -> set[ResourceId]:
         """Which of these were read. The thousands of others are not made to texts for that."""
-        read = {*_pieces(str(self.resources))}
-        return {each for each in resource_ids if UUID(each).bytes in read}
+        read = {*self.pieces}
+        return {each for each in resource_ids if piece_of(each) in read}
 
 
 def shard_of(user_id: str) -> str:
     return str(UUID(user_id).int % SHARDS)
+
+
+def piece_of(resource_id: str) -> bytes:
+    return UUID(resource_id).bytes
 
 
 def packed(resource_ids: Iterable[str]) -> str:

@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 from typing import Any
+from uuid import UUID
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
-from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.items.permissions import PermissionType
-from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.services.access import secret_accesses
+from chalicelib.services.access.secret_accesses import Search, have_read
 from chalicelib.services.items.resources import secrets
 from chalicelib.services.operator import readings, sweeper
+from chalicelib.storage import writing
+from chalicelib.storage.base import timestamp_text
 from chalicelib.tables.items.secret_accesses import SecretAccess
 from chalicelib.tables.logs.action_logs import ActionLog
-from chalicelib.tables.logs.readings import Reading, packed, unpacked
+from chalicelib.tables.logs.readings import SHARDS, Reading, packed, shard_of, unpacked
 from tests.conftest import Time
-from tests.support.faults.hooks import Failing, Killed, Recorder, kill_points, throttled
+from tests.support.faults.hooks import (
+    Failing,
+    Killed,
+    Recorder,
+    SmallPages,
+    kill_points,
+    throttled,
+)
 from tests.support.storage import Storage
 from tests.support.world import make
 from tests.support.world.items.resources import actions, take
@@ -172,3 +184,70 @@ def test_identifiers_are_packed_and_found_again(ada: Somebody) -> None:
 
     assert [*unpacked(packed(items))] == items
     assert len(packed(items)) == 64
+
+
+def neighbour(who: Somebody, place: int = 0) -> UserId:
+    """Somebody whose readings lie in the same shard, or so many further."""
+    return UserId(str(UUID(int=UUID(who.id).int + SHARDS + place)))
+
+
+def lists(user_id: str, resource_ids: list[Any], *, times: int) -> None:
+    """Note that a user has asked for a list so often, each time later."""
+    for n in range(times):
+        row = Reading(
+            *(shard_of(user_id), f"{timestamp_text(clock.now())}#{new_id()}#{n}"),
+            user_id=user_id,
+            resources=packed(resource_ids),
+            created=clock.now(),
+        )
+        writing.put(row)
+
+
+def test_no_more_is_looked_through_than_is_open(store: Storage, ada: Somebody) -> None:
+    items = [ResourceId(new_id()) for _ in range(3)]
+    lists(ada.id, items, times=20)
+    lists(neighbour(ada), items, times=1)
+
+    with Recorder() as seen, SmallPages(5):
+        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+
+    assert seen.rows_read <= 5
+
+
+def test_of_too_many_readings_each_of_the_shard_counts_as_one(
+    store: Storage, ada: Somebody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks for lists without end keeps nobody from taking access away."""
+    often, other = neighbour(ada), neighbour(ada, 1)
+    items = [ResourceId(new_id())]
+    lists(often, [ResourceId(new_id())], times=20)
+    wanted = {(UserId(ada.id), items[0]), (other, items[0])}
+    assert have_read(wanted) == set()
+    monkeypatch.setattr(secret_accesses, "MOST", 10_000)
+
+    with Recorder() as seen, SmallPages(1):
+        assert have_read(wanted) == {(UserId(ada.id), items[0])}
+
+    assert seen.rows_read <= 6
+
+
+def test_a_change_that_asks_page_by_page_looks_through_no_more(
+    store: Storage, ada: Somebody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(secret_accesses, "MOST", 100_000)
+    lists(neighbour(ada), [ResourceId(new_id())], times=20)
+    search = Search()
+
+    with Recorder() as seen, SmallPages(1):
+        found = [bool(search.have_read(pairs(ada, of=[ResourceId(new_id())]))) for _ in range(10)]
+
+    assert found == [False] * 2 + [True] * 8
+    assert seen.rows_read <= 60
+
+
+def test_pages_of_a_change_that_find_little_are_not_bounded(store: Storage, ada: Somebody) -> None:
+    search = Search()
+    lists(neighbour(ada), [ResourceId(new_id())], times=1)
+
+    for _ in range(100):
+        assert search.have_read(pairs(ada, of=[ResourceId(new_id())])) == set()
