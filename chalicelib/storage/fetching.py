@@ -109,10 +109,24 @@ def keys(table: type[Table], hash_key: str) -> list[RawRow]:
     """Read the keys of all rows of a hash key, and nothing else of them."""
     names = [name for name in table.key_names() if name is not None]
     parameters = _query_parameters(table, hash_key, None, None)
+    return list(_rows("Query", parameters | _only(names, parameters)))
+
+
+def outlines(
+    table: type[Table], hash_key: str, *names: str, range_condition: Condition
+) -> Iterator[list[RawRow]]:
+    """The same of these attributes alone, which every form has; a page has no more rows for it."""
+    parameters = _query_parameters(table, hash_key, None, range_condition)
+    return _pages("Query", parameters | _only(names, parameters))
+
+
+def _only(names: Iterable[str], parameters: Json) -> Json:
+    """What a query is asked by for these attributes alone."""
     placeholders = {f"#k{number}": name for number, name in enumerate(names)}
-    parameters["ProjectionExpression"] = ", ".join(placeholders)
-    parameters["ExpressionAttributeNames"] |= placeholders
-    return list(_rows("Query", parameters))
+    return {
+        "ProjectionExpression": ", ".join(placeholders),
+        "ExpressionAttributeNames": parameters["ExpressionAttributeNames"] | placeholders,
+    }
 
 
 def first(

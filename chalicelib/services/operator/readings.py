@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
-from itertools import takewhile
+from itertools import chain, takewhile
 from operator import itemgetter
 
 from chalicelib.domain import deadline
@@ -22,24 +22,30 @@ from chalicelib.storage.base import Key, in_chunks
 from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.tables.items.secret_accesses import SecretAccess
 from chalicelib.tables.logs.action_logs import ActionLog
-from chalicelib.tables.logs.readings import Reading
+from chalicelib.tables.logs.readings import Reading, Waiting
 
 SHARE = 3 / 4
 """Of the time that is left of a round: what comes after has its turn as well."""
 
 
 def sweep(written_before: datetime) -> Counter[str]:
-    """Spread what was read before a moment; what there is no time for is left."""
-    due = _in_turn(each for each in Reading.unspread() if each.created < written_before)
+    """Spread what was read before a moment; what there is no time for is left.
+
+    Of a shard where more lies than a round looks at, it says that it is `crowded`.
+    """
+    shards = reading.together(*Reading.oldest(written_before))
+    due = _in_turn(chain.from_iterable(each.waiting for each in shards))
     end = deadline.now() + SHARE * (deadline.left() - rounds.A_PIECE)
     in_time = takewhile(lambda _: deadline.now() < end, due)
     found = rounds.of(in_time, _spread, name=lambda each: each.request_id)
     if left := len(due) - found.total():
         found["left"] = left
+    if crowded := sum(not each.are_all for each in shards):
+        found["crowded"] = crowded
     return found
 
 
-def _in_turn(due: Iterable[Reading]) -> list[Reading]:
+def _in_turn(due: Iterable[Waiting]) -> list[Waiting]:
     """The first reading of each user, then the second: nobody waits for all of another's."""
     turns: Counter[str] = Counter()
     ordered = []
@@ -49,7 +55,10 @@ def _in_turn(due: Iterable[Reading]) -> list[Reading]:
     return [each for _, each in sorted(ordered, key=itemgetter(0))]
 
 
-def _spread(read: Reading) -> str:
+def _spread(waiting: Waiting) -> str:
+    read = Reading.find(waiting.key)
+    if read is None:
+        return "gone"
     deciding.decided(partial(late_readings.look_again, read))
     add_accesses(SecretAccess.by_row(UserId(read.user_id), read.resource_ids))
     writing.put_all(ActionLog.lines_of(read))

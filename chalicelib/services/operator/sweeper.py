@@ -2,7 +2,7 @@
 
 It runs every five minutes. What is five minutes old is nobody's work any more, as no request lasts
 half a minute. So nothing is left for longer than ten, but for what cannot be ended, or what more
-was read than there is time to spread: the log names it.
+was read than there is time to spread, or than a round looks at: the log names it.
 """
 
 from __future__ import annotations

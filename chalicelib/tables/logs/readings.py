@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
+from typing import NamedTuple
 from uuid import UUID
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -21,6 +22,7 @@ from chalicelib.domain.actor import Actor
 from chalicelib.domain.ids import ResourceId
 from chalicelib.storage import fetching, reading, writing
 from chalicelib.storage.base import (
+    Key,
     Table,
     TableMeta,
     TimestampAttribute,
@@ -35,6 +37,29 @@ MOST = 12_000
 _BYTES = 16
 _ROW = 2_000
 """Bytes that a row weighs beside its resources: it takes as long as these to make it ready."""
+
+
+MOST_WAITING, MOST_PAGES = 10_000, 200
+"""Readings of a shard that a round of the sweeper looks at, and pages of them. The pages of a shard
+have a megabyte each and take some twenty seconds."""
+
+
+class Waiting(NamedTuple):
+    """A reading that is to be spread, without what was read: a round has thousands in memory."""
+
+    key: Key
+    user_id: str
+
+    @property
+    def request_id(self) -> str:
+        return str(self.key.range_key).split("#")[1]
+
+
+class Oldest(NamedTuple):
+    """The readings of a shard that are to be spread, the oldest of them where there are many."""
+
+    waiting: list[Waiting]
+    are_all: bool
 
 
 class Reading(Table):
@@ -107,6 +132,33 @@ class Reading(Table):
     @classmethod
     def _in_shard(cls, shard: str) -> list[Reading]:
         return [cls.from_raw(row) for row in reading.query(cls, shard)]
+
+    @classmethod
+    def oldest(cls, written_before: datetime) -> list[Callable[[], Oldest]]:
+        """The calls that read which were written before a moment, to be made together."""
+        return [partial(cls._oldest_in, str(n), written_before) for n in range(SHARDS)]
+
+    @classmethod
+    def _oldest_in(cls, shard: str, written_before: datetime) -> Oldest:
+        """Each has the moment of its request in its key, which is no later than it was written."""
+        last = timestamp_text(written_before + timedelta(seconds=1))
+        names = ("shard", "time_id", "user_id", "created")
+        pages = fetching.outlines(cls, shard, *names, range_condition=cls.time_id < last)
+        found: list[Waiting] = []
+        for number, page in enumerate(pages):
+            if number == MOST_PAGES or len(found) >= MOST_WAITING:
+                return Oldest(found, are_all=False)
+            found += (
+                Waiting(fetching.key_of(cls, row), row["user_id"]["S"])
+                for row in page
+                if datetime.fromisoformat(row["created"]["S"]) < written_before
+            )
+        return Oldest(found, are_all=True)
+
+    @classmethod
+    def find(cls, key: Key) -> Reading | None:
+        row = reading.find(key)
+        return None if row is None else cls.from_raw(row)
 
     @classmethod
     def between(cls, first: datetime, end: datetime) -> Iterator[Reading]:

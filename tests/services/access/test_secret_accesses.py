@@ -17,11 +17,14 @@ from chalicelib.services.items.resources import secrets
 from chalicelib.services.operator import readings, sweeper
 from chalicelib.storage import writing
 from chalicelib.storage.base import timestamp_text
+from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.items.secret_accesses import SecretAccess
+from chalicelib.tables.logs import readings as table
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.tables.logs.readings import SHARDS, Reading, packed, shard_of, unpacked
 from tests.conftest import Time
 from tests.support.faults.hooks import (
+    Around,
     Failing,
     Killed,
     Recorder,
@@ -251,3 +254,57 @@ def test_pages_of_a_change_that_find_little_are_not_bounded(store: Storage, ada:
 
     for _ in range(100):
         assert search.have_read(pairs(ada, of=[ResourceId(new_id())])) == set()
+
+
+class Queried(Around):
+    """The names of what queries brought."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        answer = send()
+        if operation == "Query":
+            self.names |= {name for row in answer["Items"] for name in row}
+        return answer
+
+
+def test_a_round_takes_the_oldest_of_too_many_readings_and_says_so(
+    store: Storage, time: Time, ada: Somebody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many lie there, it has the keys of so many in memory, and one of them whole."""
+    monkeypatch.setattr(table, "MOST_WAITING", 4)
+    items = [ResourceId(new_id()) for _ in range(10)]
+    for each in items:
+        lists(ada.id, [each], times=1)
+        time.pass_by(seconds=1)
+    time.pass_by(minutes=6)
+
+    with Queried() as seen, SmallPages(1):
+        found = [readings.sweep(time()) for _ in range(3)]
+
+    assert found == [{"spread": 4, "crowded": 1}, {"spread": 4, "crowded": 1}, {"spread": 2}]
+    assert [actions(store, each) for each in items] == [["Resource.Secrets.read"]] * 10
+    assert "resources" not in seen.names
+
+
+def test_a_round_looks_at_so_many_pages(
+    store: Storage, time: Time, ada: Somebody, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "MOST_PAGES", 2)
+    lists(ada.id, [ResourceId(new_id())], times=7)
+    time.pass_by(minutes=6)
+
+    with SmallPages(3):
+        assert readings.sweep(time()) == {"spread": 6, "crowded": 1}
+
+
+def test_what_was_written_since_is_left(store: Storage, time: Time, ada: Somebody) -> None:
+    lists(ada.id, [ResourceId(new_id())], times=1)
+    moment = time()
+    lists(ada.id, [ResourceId(new_id())], times=1)
+    time.pass_by(seconds=1)
+    lists(ada.id, [ResourceId(new_id())], times=1)
+
+    assert readings.sweep(moment) == {}
+    assert readings.sweep(time()) == {"spread": 2}
