@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from chalicelib.domain import clock
@@ -61,11 +62,10 @@ def search(wanted: WantedRequests, part: Slice, *, with_users: bool) -> Requests
     months = [] if wanted.is_none else _months(wanted, part)
     keep = ActionLog.kept(wanted.users, wanted.after, wanted.before)
     unspread, counts = reading.side_by_side(
-        [] if wanted.is_none else Reading.reads(),
+        [] if wanted.is_none else Reading.shown(partial(_recent, wanted)),
         [partial(ActionLog.count_in_month, month, keep) for month in months],
     )
-    logged = [each for found in unspread for each in found if each.is_first]
-    recent = [each for each in map(_of_reading, logged) if _is_wanted(each, wanted)]
+    recent = [*chain.from_iterable(unspread)]
     stored = _read(dict(zip(months, counts, strict=True)), keep, part)
     page, count = merged(stored, sum(counts), recent, part)
     return Requests(page, count, _users(page) if with_users else {})
@@ -109,10 +109,14 @@ def _of_row(row: Mapping[str, Mapping[str, str]]) -> Request:
     )
 
 
-def _of_reading(read: Reading) -> Request:
+def _recent(wanted: WantedRequests, read: Reading) -> Request | None:
+    """A request that gave secrets, which are not spread yet."""
+    if not read.is_first:
+        return None
     created = timestamp_text(read.moment)
     time_id = f"{created}#{read.request_id}"
-    return Request(time_id, read.user_id, read.endpoint or "", read.context or "", created)
+    found = Request(time_id, read.user_id, read.endpoint or "", read.context or "", created)
+    return found if _is_wanted(found, wanted) else None
 
 
 def _is_wanted(request: Request, wanted: WantedRequests) -> bool:

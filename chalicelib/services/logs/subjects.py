@@ -1,14 +1,16 @@
 """Who may see the log of a resource, a folder, a user or a group, and what a page of it has.
 
 Lines of a log are read by its index, as many as the page needs, beside the rows that decide who
-may see it. What users have read is merged in as long as it is not spread (ADR 35). For a moment,
-while a reading is spread, a page may lack its line; nothing is decided from a page.
+may see it. What users have read is merged in as long as it is not spread (ADR 35), the newest of it
+where there is much. For a moment, while a reading is spread, a page may lack its line; nothing is
+decided from a page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from chalicelib.domain.actor import Actor
@@ -46,15 +48,16 @@ class Log:
 
 def of_resource(actor: Actor, resource_id: ResourceId, wanted: Slice) -> Log:
     """Return what happened to a resource the actor may see, whoever read it included."""
-    calls: list[Callable[[], Any]] = [*_lines(resource_id, wanted), *Reading.reads()]
+
+    def line(read: Reading) -> ActionLog | None:
+        if read.of_change or not read.has(resource_id):
+            return None
+        return ActionLog.of_reading(read, resource_id, is_first=False)
+
+    calls: list[Callable[[], Any]] = [*_lines(resource_id, wanted), *Reading.shown(line)]
     [loaded], found = reading.side_by_side([partial(resources.load, actor, resource_id)], calls)
     lines, count, *shards = found
-    unspread = [
-        ActionLog.of_reading(each, resource_id, is_first=False)
-        for shard in shards
-        for each in shard
-        if each.which_of([resource_id]) and not each.of_change
-    ]
+    unspread = [*chain.from_iterable(shards)]
     return _log(*merged(lines, count, unspread, wanted), resource=loaded.seen.row)
 
 

@@ -9,10 +9,10 @@ asks for those that are not spread yet asks a few times, however many users ther
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from pynamodb.attributes import BooleanAttribute, UnicodeAttribute
@@ -39,9 +39,13 @@ _ROW = 2_000
 """Bytes that a row weighs beside its resources: it takes as long as these to make it ready."""
 
 
+MOST_SHOWN = 8_000_000
+"""Bytes of readings of a shard that a page of a log tells of before they are spread."""
 MOST_WAITING, MOST_PAGES = 10_000, 200
 """Readings of a shard that a round of the sweeper looks at, and pages of them. The pages of a shard
 have a megabyte each and take some twenty seconds."""
+
+Made = TypeVar("Made")
 
 
 class Waiting(NamedTuple):
@@ -119,19 +123,24 @@ class Reading(Table):
             yield from map(cls.from_raw, page)
 
     @classmethod
-    def unspread(cls, shards: Collection[str] | None = None) -> list[Reading]:
-        """Those that are not spread yet, of these shards or of all."""
-        return [each for found in fetching.together(*cls.reads(shards)) for each in found]
+    def shown(cls, make: Callable[[Reading], Made | None]) -> list[Callable[[], list[Made]]]:
+        """The calls that read what logs show of them, to be made beside others.
+
+        Of each shard these are the newest. They return what `make` makes of those, where it makes
+        something.
+        """
+        return [partial(cls._shown_in, str(n), make) for n in range(SHARDS)]
 
     @classmethod
-    def reads(cls, shards: Collection[str] | None = None) -> list[Callable[[], list[Reading]]]:
-        """The calls that read them, to be made beside others."""
-        wanted = [str(n) for n in range(SHARDS)] if shards is None else [*shards]
-        return [partial(cls._in_shard, shard) for shard in wanted]
-
-    @classmethod
-    def _in_shard(cls, shard: str) -> list[Reading]:
-        return [cls.from_raw(row) for row in reading.query(cls, shard)]
+    def _shown_in(cls, shard: str, make: Callable[[Reading], Made | None]) -> list[Made]:
+        made, left = [], MOST_SHOWN
+        for each in cls.newest(shard):
+            if left <= 0:
+                break
+            left -= each.weight
+            if (line := make(each)) is not None:
+                made.append(line)
+        return made
 
     @classmethod
     def oldest(cls, written_before: datetime) -> list[Callable[[], Oldest]]:
@@ -162,11 +171,11 @@ class Reading(Table):
 
     @classmethod
     def between(cls, first: datetime, end: datetime) -> Iterator[Reading]:
-        """Those from a moment on until before another that are not spread yet, by shard."""
+        """Those from a moment on until before another that are not spread yet, page by page."""
         is_between = cls.time_id.between(timestamp_text(first), timestamp_text(end))
         for shard in range(SHARDS):
-            for row in fetching.query(cls, str(shard), range_condition=is_between):
-                yield cls.from_raw(row)
+            for page in fetching.pages(cls, str(shard), range_condition=is_between):
+                yield from map(cls.from_raw, page)
 
     @property
     def moment(self) -> datetime:
@@ -196,10 +205,8 @@ class Reading(Table):
         """How much of a bound it takes, in bytes."""
         return _ROW + len(str(self.resources))
 
-    def which_of(self, resource_ids: Iterable[ResourceId]) -> set[ResourceId]:
-        """Which of these were read. The thousands of others are not made to texts for that."""
-        read = {*self.pieces}
-        return {each for each in resource_ids if piece_of(each) in read}
+    def has(self, resource_id: ResourceId) -> bool:
+        return piece_of(resource_id) in self.pieces
 
 
 def shard_of(user_id: str) -> str:

@@ -17,11 +17,11 @@ from chalicelib.services.operator import sweeper
 from chalicelib.storage import writing
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
-from chalicelib.tables.logs import action_logs
+from chalicelib.tables.logs import action_logs, readings
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.views.logs import log_events
 from tests.conftest import START, Time
-from tests.support.faults.hooks import Delaying, Recorder
+from tests.support.faults.hooks import Delaying, Recorder, SmallPages
 from tests.support.faults.meanwhile import ChangedMeanwhile, Torn
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
@@ -232,6 +232,26 @@ def test_who_read_the_secret_is_told_at_once_and_once(
     assert found.body[0]["data"]["resource"]["id"] == resource_id
     assert found.header["pagination"]["count"] == 1
     assert secret_of(betty, resource_id) not in found.content.decode()
+
+
+def test_of_many_readings_logs_show_the_newest_until_they_are_spread(
+    ada: Somebody, time: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resource_id = make.resource(ada)
+    monkeypatch.setattr(readings, "MOST_SHOWN", 5_000)
+    ids = []
+    for _ in range(8):
+        ids.append(read(ada, resource_id).header["id"])
+        time.pass_by(seconds=1)
+
+    with Recorder() as seen, SmallPages(1):
+        for found, key in ((log(ada, resource_id), "action_log_id"), (requests(ada), "id")):
+            told = [each[key] for each in found.body]
+            assert [each for each in told if each in ids] == ids[:-4:-1]
+    assert len([each for each in seen.calls if each.tables == ("readings",)]) == 2 * (7 + 4)
+
+    sweeper.sweep(timedelta(seconds=-1))
+    assert [each["action_log_id"] for each in log(ada, resource_id).body] == ids[::-1]
 
 
 @pytest.mark.parametrize("left_for", [timedelta(hours=1), timedelta(seconds=-1)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from chalicelib.services.logs import closing
 from chalicelib.services.operator import sweeper
 from tests.conftest import START, Time
 from tests.support.faults.deaths import after_commit
-from tests.support.faults.hooks import Delaying, Once, SmallPages
+from tests.support.faults.hooks import Delaying, Once, Recorder, SmallPages
 from tests.support.storage import Storage
 from tests.support.world import groups, make
 from tests.support.world.make import Somebody
@@ -96,6 +97,18 @@ def test_what_is_read_in_the_last_second_of_a_day_is_told_of_one_day(
     assert [row["created"] for row in closing.lines(TODAY, TOMORROW)] == unspread
     assert unspread == [{"S": "2026-11-21T23:59:59+00:00"}]
     assert keys(TOMORROW) == set()
+
+
+def test_what_is_not_spread_is_read_page_by_page(store: Storage, ada: Somebody) -> None:
+    """However much it is: a page lies in memory at a time."""
+    make.resource(ada)
+    for _ in range(10):
+        assert ada.client.get("/resources.json?contain[secret]=1").status == 200
+
+    with Recorder() as seen, SmallPages(2):
+        assert len([*islice(closing.lines(TODAY, TOMORROW), 4)]) == 4
+
+    assert seen.rows_read <= 6
 
 
 @pytest.mark.parametrize("at", range(12))

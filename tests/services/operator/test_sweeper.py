@@ -291,7 +291,7 @@ def test_what_somebody_reads_without_end_keeps_the_sweeper_from_nothing_else(
 
     _swept_slowly()
 
-    left = Reading.unspread()
+    left = [Reading.from_raw(row) for row in store.rows(Reading.stored_as())]
     assert {each.user_id for each in left} == {often.id}
     said = [each for each in events(caplog) if each.get("result") == "left"]
     assert [(each["action"], each["writes"]) for each in said] == [("Readings.spread", len(left))]
