@@ -308,3 +308,17 @@ def test_what_was_written_since_is_left(store: Storage, time: Time, ada: Somebod
 
     assert readings.sweep(moment) == {}
     assert readings.sweep(time()) == {"spread": 2}
+
+
+def test_a_reading_has_what_was_read_and_not_what_lies_across_two() -> None:
+    first, last = (UUID(new_id()).bytes for _ in range(2))
+    across = first[4:] + last[:4]
+    ids = [ResourceId(str(UUID(bytes=each))) for each in (first, last, across)]
+
+    def has(*read: ResourceId) -> list[bool]:
+        row = Reading(resources=packed(read))
+        return [row.has(each) for each in ids]
+
+    assert has(ids[0], ids[1]) == [True, True, False]
+    assert has(*ids) == [True, True, True]
+    assert has(ids[1], ids[0]) == [True, True, False]
