@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from pynamodb.attributes import Attribute, JSONAttribute, NumberAttribute, UnicodeAttribute
+from pynamodb.attributes import (
+    Attribute,
+    JSONAttribute,
+    NumberAttribute,
+    UnicodeAttribute,
+    UnicodeSetAttribute,
+)
 from pynamodb.constants import MAP, STRING
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
@@ -37,6 +43,8 @@ PASSWORD_EXPIRY = "password-expiry"  # noqa: S105 - a name
 """Whether passwords expire by themselves, and after how long; no such row while it is off."""
 EXPIRY_NOTICES = "expiry-notices"
 """Of which day's passwords that expire the owners have been told, and how far of today's."""
+EXPIRY_OWED = "expiry-owed"
+"""Whose suspension stands while what they have read is yet to expire: the row's `owed`."""
 LOCALE = "locale"
 """The language of whoever has chosen none."""
 EMAIL_NOTIFICATIONS = "email-notifications"
@@ -85,6 +93,8 @@ class Setting(Table):
     value: JSONAttribute = JSONAttribute(null=True)
     marks = MarksAttribute(null=True)
     """Names, each with a moment; one of them can be a condition of a transaction."""
+    owed = UnicodeSetAttribute(null=True)
+    """What changes have left to do, in words of whoever does it; many add to it at once."""
     version = NumberAttribute(null=True)
     """Raised by what relies on the document, where whoever changes it has to know of that."""
     modified = ModifiedAttribute(null=True)

@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from chalicelib.domain import clock
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.services.operator import expiry_notices
 from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Killed, Killing, kill_points
 from tests.support.faults.trials import Ask, Trial
@@ -21,7 +23,7 @@ from tests.support.proving import PROVING, fewer, more
 from tests.support.storage import Storage
 from tests.support.wire.valid_requests import Tenant, changes_at_once
 from tests.support.world import groups, make
-from tests.support.world.items import folders, shares
+from tests.support.world.items import expiry, folders, shares
 from tests.support.world.items.resources import path, secrets
 
 READ = PermissionType.READ
@@ -238,10 +240,23 @@ def deleting_a_folder(tenant: Tenant) -> Ask:
     return lambda: tenant.ada.client.delete(f"/folders/{work}.json?cascade=1")
 
 
+def suspending(tenant: Tenant) -> Ask:
+    """All that they have read expires after it, and nobody is told again that it does today."""
+    expiry.turned_on(tenant.ada)
+    expiry_notices.sweep(clock.now())
+    who = make.user("frances")
+    for _ in range(MANY):
+        make.resource(tenant.ada, {who: READ})
+    assert who.client.get("/resources.json?contain[secret]=1").status == 200
+    sent = {"disabled": "2026-11-21T12:00:00Z"}
+    return lambda: tenant.ada.client.put(f"/users/{who.id}.json", sent)
+
+
 LARGE = (
     *(moving, moving_a_folder, giving_a_folder, deleting_a_folder),
     *(sharing, unsharing, adding_users, renewing, deleting),
     *(founding, joining, leaving, disbanding, departing),
+    suspending,
 )
 
 

@@ -58,10 +58,10 @@ def on_since(rows: Rows) -> datetime | None:
 class Expiring:
     """What expires by one change, where the organisation wants that."""
 
-    def __init__(self, rows: Rows) -> None:
-        """Take rows among which the settings are."""
+    def __init__(self, rows: Rows, when: datetime | None = None) -> None:
+        """Take rows among which the settings are, and when the change was, if it was not now."""
         self.is_on = of(rows).automatic_expiry
-        self.moment = clock.now() - _BEFORE
+        self.moment = (when or clock.now()) - _BEFORE
         self._expired: list[Item] = []
         """No more than two."""
         self._search = Search()
@@ -85,11 +85,20 @@ class Expiring:
 
         `holders` is the access list as the change leaves it.
         """
+        self.note(item, holders)
+        return self.actions
+
+    @property
+    def actions(self) -> Actions:
+        """The actions by which any item expires."""
+        return [Resource.expired.set(self.moment)]
+
+    def note(self, item: Item, holders: Iterable[Permission]) -> None:
+        """Note the owners of an item that expires."""
         owners = [each for each in holders if each.type is PermissionType.OWNER]
         self._users |= {each.aro_id for each in owners if each.aro == "User"}
         self._groups |= {each.aro_id for each in owners if each.aro == "Group"}
         self._expired = [*self._expired, item][:2]
-        return [Resource.expired.set(self.moment)]
 
     def tell(self, tx: Transaction, actor_id: str | None, *, but: Iterable[str] = ()) -> None:
         """Tell the owners of what expires, each by one mail; it names a single resource alone."""

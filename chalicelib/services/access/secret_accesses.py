@@ -14,7 +14,7 @@ from functools import partial
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.storage import reading
 from chalicelib.tables.items.secret_accesses import SecretAccess
-from chalicelib.tables.logs.readings import Reading, piece_of, shard_of
+from chalicelib.tables.logs.readings import Reading, id_of, piece_of, shard_of
 
 Pair = tuple[UserId, ResourceId]
 MOST = 40_000_000
@@ -77,6 +77,19 @@ class Search:
 def have_read(pairs: Collection[Pair]) -> set[Pair]:
     """The same for a change that asks once."""
     return Search().have_read(pairs)
+
+
+def ever_read(user_id: UserId) -> set[ResourceId]:
+    """Return all resources of which a user has ever been given the secret.
+
+    Also what they have no access to any more, and what is deleted. It looks through all that is
+    not spread yet of the user's shard, page by page: for whoever may begin again where time ends.
+    """
+    pieces: set[bytes] = set()
+    for each in Reading.newest(shard_of(user_id)):
+        if each.user_id == user_id:
+            pieces.update(each.pieces)
+    return {id_of(piece) for piece in pieces} | SecretAccess.all_of(user_id)
 
 
 def _taken(users: _Open, read: Reading) -> set[Pair]:

@@ -16,7 +16,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.rounds import FAILED
 from chalicelib.services.operator import expiry_notices, readings, upgrades
-from chalicelib.services.users.people import avatars
+from chalicelib.services.users.people import avatars, suspensions
 from chalicelib.storage.changes import operations
 from chalicelib.tables import catalogue
 
@@ -26,6 +26,7 @@ catalogue.tables()
 LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
     "Operations.end": operations.sweep,
+    "Suspensions.end": suspensions.sweep,
     "Avatars.end": avatars.sweep,
     "Expiry.tell": expiry_notices.sweep,
     "Readings.spread": readings.sweep,

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pynamodb.attributes import UnicodeAttribute, UnicodeSetAttribute
 
 from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.storage import reading
 from chalicelib.storage.base import Key, Table, TableMeta, table_name
 from chalicelib.storage.reading import Rows
 
@@ -37,6 +38,12 @@ class SecretAccess(Table):
         """The resources in a row, if it is among rows that were read."""
         row = rows.raw(key)
         return frozenset(() if row is None else row["resources"]["SS"])
+
+    @classmethod
+    def all_of(cls, user_id: UserId) -> set[ResourceId]:
+        """All resources in the rows of a user."""
+        rows = reading.query(cls, user_id)
+        return {ResourceId(each) for row in rows for each in row["resources"]["SS"]}
 
     @classmethod
     def by_row(

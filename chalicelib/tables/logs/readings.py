@@ -222,13 +222,16 @@ def piece_of(resource_id: str) -> bytes:
     return UUID(resource_id).bytes
 
 
+def id_of(piece: bytes) -> ResourceId:
+    return ResourceId(str(UUID(bytes=piece)))
+
+
 def packed(resource_ids: Iterable[str]) -> str:
     return b64encode(bytes.fromhex("".join(resource_ids).replace("-", ""))).decode()
 
 
 def unpacked(text: str) -> Iterator[ResourceId]:
-    for piece in _pieces(text):
-        yield ResourceId(str(UUID(bytes=piece)))
+    return map(id_of, _pieces(text))
 
 
 def _pieces(text: str) -> Iterator[bytes]:

@@ -1,64 +1,134 @@
-"""What expires when a user is suspended: all they hold and were ever given the secret of.
+"""What expires when a user is suspended: all they have access to and were ever given the secret of.
 
-They keep it. So nothing but the resources themselves changes, each under its own version.
+The suspension comes first, and rests on none of it: nobody keeps it off by changing what would
+expire. It notes, in its transaction, that this is owed. Then the resources expire in pages, however
+often others change them meanwhile; with the last the owners of all are told, and the note goes.
+What a request leaves of it the sweeper ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from contextlib import suppress
+from datetime import datetime
+from functools import partial
+from typing import Self
 
 from chalicelib.domain import clock
+from chalicelib.domain.errors import Refusal, Stale
 from chalicelib.domain.ids import ResourceId, UserId
+from chalicelib.domain.light import dataclass
+from chalicelib.domain.operator import audit, rounds
 from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
-from chalicelib.services.access.secret_accesses import have_read
-from chalicelib.storage import reading
-from chalicelib.storage.base import in_chunks
-from chalicelib.storage.changes.operations import MOST_HELD, Change
-from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.services.access.secret_accesses import ever_read
+from chalicelib.storage import deciding, reading
+from chalicelib.storage.base import Check, in_chunks, timestamp_text
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
-from chalicelib.tables.items import kinds
 from chalicelib.tables.items.resources import Resource
+from chalicelib.tables.settings import EXPIRY_OWED, Setting
+from chalicelib.tables.users.users import User
+
+_NOTES = Setting.named(EXPIRY_OWED)
 
 
-class Suspension:
-    """What a user has seen, where the organisation wants that to expire."""
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """That what a user has read is to expire, as of when, and by whom."""
 
-    def __init__(self, user_id: UserId, settings: Rows | None) -> None:
-        """Take rows among which the settings are, if they were read already."""
-        self._user_id = user_id
-        self._expiring = Expiring(settings or reading.read([expiry.KEY]))
-        self._resources = self._seen_by(user_id) if self._expiring.is_on else iter(())
-        self._first = next(self._resources, None)
+    user_id: UserId
+    moment: datetime
+    actor_id: str
 
-    def begin(self) -> Transaction:
-        """The transaction to suspend the user in: a change of the first resource, if any."""
-        if self._first is None:
-            return Transaction()
-        expired = self._first.expiring(self._expiring.moment)
-        self._expiring.expire(expired, expired.permissions.values())
-        return Change(self._first, expired)
+    @classmethod
+    def of(cls, said: str) -> Self:
+        user_id, moment, actor_id = said.split()
+        return cls(UserId(user_id), datetime.fromisoformat(moment), actor_id)
 
-    def write(self, tx: Transaction, actor_id: UserId) -> None:
-        """Let the other resources expire, page by page, and tell the owners of all.
+    @property
+    def said(self) -> str:
+        """As it is noted."""
+        return f"{self.user_id} {timestamp_text(self.moment)} {self.actor_id}"
 
-        Not the user themselves: until the suspension begins they read their mails.
-        """
-        if not isinstance(tx, Change):
-            return
-        for row in self._resources:
-            actions = self._expiring.expire(row, row.permissions.values())
-            tx.then_update(row, *actions, Resource.version.add(1))
-        self._expiring.tell(tx, actor_id, but=[self._user_id])
+    def note(self, tx: Transaction) -> None:
+        tx.update(_NOTES, Setting.owed.add({self.said}), provided=None)
 
-    @staticmethod
-    def _seen_by(user_id: UserId) -> Iterator[Resource]:
-        """The resources that have not expired yet."""
-        held = [key for key in kinds.held_by(user_id) if key.table is Resource]
-        pairs = {(user_id, ResourceId(key.hash_key)) for key in held}
-        seen, now = sorted(id_ for _, id_ in have_read(pairs)), clock.now()
-        for page in in_chunks(seen, MOST_HELD):
-            rows = reading.read(map(Resource.by_id, page))
-            for row in (rows.find(Resource, id_) for id_ in page):
-                if row is not None and not (row.deleted or row.has_expired(now)):
-                    yield row
+    def end(self, tx: Transaction) -> None:
+        """Remove the note; of two at once one is refused."""
+        noted = Setting.owed.contains(self.said)
+        tx.update(_NOTES, Setting.owed.delete({self.said}), provided=noted)
+
+
+def lets_expire(settings: Rows | None) -> bool:
+    """Whether anything expires; `settings` are rows among which they are, if they were read."""
+    return expiry.of(settings or reading.read([expiry.KEY])).automatic_expiry
+
+
+def end_now(owed: Owed) -> None:
+    """Let expire what is owed, or leave it to the sweeper: the suspension stands already."""
+    try:
+        _end(owed)
+    except Refusal as error:
+        result = type(error).__name__
+        audit.write("unfinished", object=owed.user_id, step="expire", result=result)
+
+
+def sweep(noted_before: datetime) -> Counter[str]:
+    """Let expire what was owed before a moment, and is still."""
+    row = reading.read([_NOTES]).find(Setting, EXPIRY_OWED)
+    noted = [Owed.of(each) for each in sorted((row and row.owed) or ())]
+    due = [each for each in noted if each.moment < noted_before]
+    return rounds.of(due, partial(_end, is_again=True), name=lambda each: each.user_id)
+
+
+def _end(owed: Owed, *, is_again: bool = False) -> str:
+    """Let all expire that the user has read, tell the owners, and remove the note.
+
+    Whoever was let in again has lost nothing, and nothing expires where that was turned off.
+    """
+    rows, seen = deciding.decided(partial(_read, owed))
+    user, expiring = rows.find(User, owed.user_id), Expiring(rows, owed.moment)
+    is_wanted = user is not None and user.disabled is not None and expiring.is_on
+    if user is not None and is_wanted:
+        holders = frozenset({user.id, *user.groups})
+        for page in in_chunks(seen, MAX_ROWS):
+            expire = partial(_expire, page, holders, expiring, is_again=is_again)
+            for row in deciding.decided(expire):
+                expiring.note(row, row.permissions.values())
+    with suppress(Stale), Transaction() as tx:  # else somebody has ended it, and told
+        owed.end(tx)
+        expiring.tell(tx, owed.actor_id, but=[owed.user_id])
+    return "expired" if is_wanted else "dropped"
+
+
+def _read(owed: Owed) -> tuple[Rows, list[ResourceId]]:
+    rows = reading.read([expiry.KEY, User.by_id(owed.user_id)])
+    return rows, sorted(ever_read(owed.user_id))
+
+
+def _expire(
+    page: list[ResourceId], holders: frozenset[str], expiring: Expiring, *, is_again: bool
+) -> list[Resource]:
+    """Let expire what the user has access to; returns that, and what expired in an earlier try.
+
+    Whatever else of a resource has changed since it was read is no matter: nobody keeps it from
+    expiring by changing it again and again.
+    """
+    rows, now = reading.read(map(Resource.by_id, page)), clock.now()
+    found = [row for id_ in page if (row := rows.find(Resource, id_)) and not row.deleted]
+    held = [row for row in found if not holders.isdisjoint(row.permissions)]
+    left = [row for row in held if not row.has_expired(now)]
+    if left:
+        with Transaction() as tx:
+            for row in left:
+                _let_expire(tx, row, expiring)
+    earlier = [row for row in held if is_again and row.expired == expiring.moment]
+    return [*left, *earlier]
+
+
+def _let_expire(tx: Transaction, row: Resource, expiring: Expiring) -> None:
+    is_live = Resource.deleted == False
+    has_not = Resource.expired.does_not_exist() | (Resource.expired > expiring.moment)
+    tx.require(Check(row.key, is_live & has_not, unlocked=True))
+    tx.update(row.key, *expiring.actions, Resource.version.add(1), provided=None)

@@ -24,10 +24,11 @@ from chalicelib.services.users.people import (
     invitations,
     people,
     scim_names,
+    suspensions,
     user_notices,
 )
 from chalicelib.services.users.people.people import Person
-from chalicelib.services.users.people.suspensions import Suspension
+from chalicelib.services.users.people.suspensions import Owed
 from chalicelib.services.users.roles import roles
 from chalicelib.services.users.roles.roles import Known
 from chalicelib.storage import reading
@@ -87,10 +88,11 @@ class _Edit:
         """Whether an end is set to the access of a user who has it."""
         return self.changes.get("disabled") is not None and not self.was_suspended
 
-    def suspension(self, settings: Rows | None) -> Suspension | None:
-        """What the user has seen, where an end is set that there was not, or that is now."""
+    def owed(self, actor: Actor, settings: Rows | None) -> Owed | None:
+        """That what the user has read expires: an end is set that there was not, or that is now."""
         if self.sets_end and (self.before.disabled is None or self.is_suspended):
-            return Suspension(UserId(self.after.id), settings)
+            owed = Owed(UserId(self.after.id), self.now, actor.id)
+            return owed if suspensions.lets_expire(settings) else None
         return None
 
     @property
@@ -136,15 +138,18 @@ def apply(
 
     Only fields that differ are written, provided that they are as they were read: a whole
     user that a client sends back overwrites nobody's change. An active administrator
-    always remains. What a user has seen expires with their suspension, of which `settings` say
+    always remains. What a user has seen expires after their suspension, of which `settings` say
     whether it does; whoever is let in and has yet to set up is sent a link. Where nothing differs
     nothing is written, nothing `besides` either.
     """
     differing = _differing(user, change)
     if differing:
         edited = _Edit.of(user, differing)
-        _write(actor, edited, known, besides, settings)
+        owed = edited.owed(actor, settings)
+        _write(actor, edited, known, besides, owed)
         _audit(actor, edited)
+        if owed is not None:
+            suspensions.end_now(owed)
 
 
 def _require_editable(actor: Actor, user: str, draft: Draft[UserEditBody]) -> UserId:
@@ -188,14 +193,12 @@ def _differing(user: User, change: UserChange) -> UserChange:
     return cast(UserChange, differing)
 
 
-def _write(
-    actor: Actor, edited: _Edit, known: Known, besides: Besides, settings: Rows | None
-) -> None:
-    user, suspension = edited.after, edited.suspension(settings)
+def _write(actor: Actor, edited: _Edit, known: Known, besides: Besides, owed: Owed | None) -> None:
+    user = edited.after
     actions = User.set_to({**edited.changes, "modified": edited.now})
     if edited.ends_sessions:
         actions += User.ends_sessions()
-    with Transaction() if suspension is None else suspension.begin() as tx:
+    with Transaction() as tx:
         tx.makes(user.id)
         tx.require(administrators.still_acts(actor, edited.now))
         tx.update(user, *actions, provided=edited.before.as_read(*edited.changes, *_DECISIVE))
@@ -207,8 +210,8 @@ def _write(
         log = ("Users.updated", actor.id, actor.caller)
         tx.create(ActionLog.of(user.id, *log, changes=edited.told))
         _tell(tx, actor, edited)
-        if suspension is not None:
-            suspension.write(tx, actor.id)
+        if owed is not None:
+            owed.note(tx)
         if edited.lets_in:
             _let_in(tx, user)
         besides(tx, user.id)
