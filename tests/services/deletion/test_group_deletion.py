@@ -12,9 +12,10 @@ import pytest
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.domain.users import roles
 from chalicelib.services.operator import sweeper
-from chalicelib.storage.connection import Json, Send, connection
+from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.groups.memberships import Membership
-from tests.support.faults.hooks import Around, Killed
+from tests.support.faults.deaths import after_commit, before_commit
+from tests.support.faults.hooks import Around
 from tests.support.faults.meanwhile import Meanwhile
 from tests.support.model.invariants import check_invariants
 from tests.support.races.at_once import Ask
@@ -295,36 +296,12 @@ def test_a_group_of_many_is_deleted(ada, store):
     check_invariants(store)
 
 
-def dying(request: Callable[[], object], *, after: int) -> None:
-    """Send a request whose process dies after so many transactions."""
-    left = after
-
-    def dies(operation: str, parameters: Any, send: Any) -> Any:
-        nonlocal left
-        answer = send()
-        left -= operation == "TransactWriteItems"
-        if left <= 0:
-            raise Killed
-        return answer
-
-    connection.hooks.append(dies)
-    try:
-        with pytest.raises(Killed):
-            request()
-    finally:
-        connection.hooks.remove(dies)
-
-
-GUARDS = 2
-"""Transactions before the commit: the rows of the members and of the group that shares."""
-
-
 def test_access_ends_with_the_commit(time, ada, large, store):
     """FT12, I8, I13"""
     team, items = large
     who = team.members[-1]
     reader = Client(make.access_token(who.user))
-    dying(lambda: delete(ada, team), after=GUARDS + 1)
+    after_commit(lambda: delete(ada, team))
     assert held_by(who) == set(items)
     check_invariants(store)
 
@@ -343,7 +320,7 @@ def test_before_the_commit_nothing_has_changed(time, ada, large, store):
     """FT02, I13"""
     team, items = large
     who = team.members[-1]
-    dying(lambda: delete(ada, team), after=GUARDS)
+    before_commit(lambda: delete(ada, team))
     check_invariants(store)
 
     assert len(Client(make.access_token(who.user)).get("/resources.json").body) == len(items)
@@ -358,7 +335,7 @@ def test_before_the_commit_nothing_has_changed(time, ada, large, store):
 def test_the_next_writer_finishes_what_is_half_done(time, ada, large, store):
     """I14"""
     team, items = large
-    dying(lambda: delete(ada, team), after=GUARDS + 1)
+    after_commit(lambda: delete(ada, team))
 
     carol = make.user("carol")
     assert share(ada, items[1], [add(carol)], secrets(carol)).status == 200

@@ -15,6 +15,7 @@ from chalicelib.storage.connection import connection
 from chalicelib.tables.claims import FORMER_GROUP, GROUP, Claim
 from chalicelib.tables.users.gpgkeys import Gpgkey
 from chalicelib.tables.users.users import User
+from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import Killed, Once, Recorder, SmallPages
 from tests.support.faults.large_operations import held, left_begun
 from tests.support.faults.meanwhile import Meanwhile
@@ -469,9 +470,8 @@ def test_what_they_are_yet_to_be_given_is_given_before(time, ada, count, store):
     crowd = make.crowd(count)
     resource_id = make.resource(ada)
     sent = secrets(*crowd)
-    locking = 0 if count < 95 else 2
     rows = [add(who) for who in crowd]
-    dying(lambda: share(ada, resource_id, rows, sent), after=locking + 1)
+    after_commit(lambda: share(ada, resource_id, rows, sent))
     assert stored(resource_id).lock is not None
 
     assert delete(ada, crowd[-1]).status == 200

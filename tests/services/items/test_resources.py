@@ -16,6 +16,7 @@ from chalicelib.storage.connection import connection
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import RESOURCE_TYPES, Setting
+from tests.support.faults.deaths import after_commit
 from tests.support.faults.hooks import (
     FAULTS,
     UNKNOWN_OUTCOMES,
@@ -516,23 +517,6 @@ def test_a_resource_of_many_is_deleted_for_all(ada, crowd, store):
     assert secrets_of((ada, *crowd), resource_id) == {None}
     assert store.rows("test-operations") == []
     check_invariants(store)
-
-
-def after_commit(request: Callable[[], object]) -> None:
-    """Send a request whose process dies when its change is committed and not yet applied."""
-
-    def dies(operation: str, parameters: Any, send: Any) -> Any:
-        answer = send()
-        if operation == "TransactWriteItems":
-            raise Killed
-        return answer
-
-    connection.hooks.append(dies)
-    try:
-        with pytest.raises(Killed):
-            request()
-    finally:
-        connection.hooks.remove(dies)
 
 
 @pytest.mark.parametrize(
