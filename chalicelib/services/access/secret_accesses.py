@@ -75,7 +75,7 @@ class Search:
 
 
 def have_read(pairs: Collection[Pair]) -> set[Pair]:
-    """The same for a change that asks once."""
+    """The same, by a search of its own."""
     return Search().have_read(pairs)
 
 

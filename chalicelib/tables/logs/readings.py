@@ -37,8 +37,6 @@ MOST = 12_000
 _BYTES = 16
 _ROW = 2_000
 """Bytes that a row weighs beside its resources: it takes as long as these to make it ready."""
-
-
 MOST_SHOWN = 8_000_000
 """Bytes of readings of a shard that a page of a log tells of before they are spread."""
 MOST_WAITING, MOST_PAGES = 10_000, 200
