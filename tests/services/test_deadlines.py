@@ -13,10 +13,18 @@ import pytest
 
 from chalicelib.crypto import private_keys
 from chalicelib.domain import deadline
+from chalicelib.domain.directory.directory_settings import (
+    Connection,
+    DirectorySettings,
+    Kind,
+    Transport,
+)
 from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import UserId
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.objects import answers, storage
 from chalicelib.objects.storage import Bucket
+from chalicelib.services.directory import source
 from chalicelib.storage.changes.transaction import MOST_CONFLICTS
 from chalicelib.storage.connection import LONGEST_CALL, Json, Send
 from chalicelib.storage.deciding import DECISIONS
@@ -221,14 +229,24 @@ def test_a_worker_has_a_deadline_of_its_own(store: Storage) -> None:
     assert len(seen.calls) == 1
 
 
+def asked_directory(ask: Callable[[DirectorySettings], object]) -> Callable[[], object]:
+    """Asks a directory that a test without a network does not reach."""
+    kind, transport = Kind.OPENLDAP, Transport.PLAIN
+    main = Connection("main", kind, "example.org", ["127.0.0.1"], 389, transport)
+    somebody = UserId("")
+    return partial(ask, DirectorySettings([main], somebody, somebody))
+
+
 @pytest.mark.parametrize(
     "ask",
     [
         partial(Bucket("bucket").find, "key"),
         partial(answers.leave, "{}", "application/json"),
         private_keys.Secret("secret").read,
+        asked_directory(source.read),
+        asked_directory(source.probe),
     ],
-    ids=["an object", "a large answer", "a key"],
+    ids=["an object", "a large answer", "a key", "a directory", "a directory on trial"],
 )
 def test_others_than_storage_are_not_asked_when_it_is_too_late(ask: Callable[[], object]) -> None:
     """The network is closed to tests: they would fail otherwise."""

@@ -7,6 +7,8 @@ from contextlib import ExitStack, contextmanager
 from itertools import chain
 from typing import TypeVar
 
+from chalicelib.connections import ANSWER_SECONDS
+from chalicelib.domain import deadline
 from chalicelib.domain.directory.directory import (
     Directory,
     EntryId,
@@ -105,6 +107,7 @@ def read(settings: DirectorySettings) -> Directory:
     name and the entry the new one, and of two connections neither may have it. So all is read
     twice, by the same sessions, and counts once both readings agree.
     """
+    _require_time()
     budget = Budget()
     with ExitStack() as held:
         connections = [
@@ -168,6 +171,7 @@ def probe(settings: DirectorySettings) -> None:
     """Raise `Unreadable` where a host cannot be signed in to, or where `read` would fail of a
     base, a path or a filter: what is saved has worked once.
     """
+    _require_time()
     budget = Budget()
     for connection in settings.connections:
         with ExitStack() as held:
@@ -175,6 +179,14 @@ def probe(settings: DirectorySettings) -> None:
                 held.enter_context(connected(connection, host, budget)) for host in connection.hosts
             ]
             _probe_places(settings, connection, sessions[0])
+
+
+def _require_time() -> None:
+    """Raise `Unavailable` where the time is over before the directory is asked at all.
+
+    Later on it is the directory that takes too long.
+    """
+    deadline.require(ANSWER_SECONDS)
 
 
 def _probe_places(settings: DirectorySettings, connection: Connection, session: Session) -> None:
