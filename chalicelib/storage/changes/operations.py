@@ -50,6 +50,7 @@ from chalicelib.storage.changes.transaction import (
     fitting,
 )
 from chalicelib.storage.changes.writes import UPDATE, Write
+from chalicelib.storage.connection import Json
 from chalicelib.storage.stamps import lift_row
 from chalicelib.storage.versioned import LOCK, Dependent, Versioned
 
@@ -140,10 +141,11 @@ class Change(Transaction):
     def commit(self) -> None:
         """Write all of it or nothing; of a large change, the rest is then sure to follow."""
         try:
-            self._require_sound()
             whole = self._whole()
-            if not self._staged and whole.fits():
-                whole.commit()
+            items = whole.items()
+            self._require_sound(items)
+            if not self._staged and fitting(items) == len(items):
+                whole.send(items)
             else:
                 self._commit_in_steps()
         except Refusal as error:
@@ -161,22 +163,23 @@ class Change(Transaction):
             whole.delete(self._header, provided=Part.present())
         return whole
 
-    def _require_sound(self) -> None:
-        """Refuse what rests on rows that are held, or does not fit; nothing is written before."""
+    def _require_sound(self, items: Sequence[Json]) -> None:
+        """Refuse what rests on rows that are held, or does not fit; nothing is written before.
+
+        `items` are all lines that are not staged yet, as DynamoDB takes them.
+        """
         held = {str(row.lock): row.key for row in self._rested.values() if row.lock is not None}
         if held:
             raise Locked(held)
-        writes = self._following.writes()
-        assert self._staged.isdisjoint(hash(write.key) for write in writes), "written twice"  # noqa: S101
+        assert self._staged.isdisjoint(map(hash, self._following.keys)), "written twice"  # noqa: S101
         self._following.require_given(self.held | self._rested.keys() | self._rested_before)
-        items = [*self.items(), *(write.item() for write in writes)]
-        room.require(items, writes, self._rested)
+        room.require(items, self._following.updates(), self._rested)
         room.require_for_row(self._target)
 
     def _stage_where_many(self) -> None:
         """Stage and lock what there is, so that a change of any size is never held in memory."""
         if len(self._following) >= MOST_HELD:
-            self._require_sound()
+            self._require_sound(self._whole().items())
             header, _ = self._stage()
             self._take_locks(header)
             self._following, self._rested = Transaction(), {}

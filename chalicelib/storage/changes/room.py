@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+import orjson
+
 from chalicelib.domain.errors import Invalid
-from chalicelib.storage.base import Key
+from chalicelib.storage.base import Key, RawRow
 from chalicelib.storage.changes.writes import PUT, UPDATE, Write
 from chalicelib.storage.connection import Json
 from chalicelib.storage.versioned import Versioned
@@ -42,13 +44,13 @@ def require(
 
 def require_for_row(row: Versioned) -> None:
     """Refuse a row that would be longer than DynamoDB takes."""
-    if size_of(row.serialize()) + STAGED > MOST_BYTES:
+    if _is_longer(row.serialize(), MOST_BYTES - STAGED):
         raise Invalid(_TOO_LARGE)
 
 
 def require_for_locks(rows: Iterable[Versioned]) -> None:
     """Refuse to lock rows of which one is full."""
-    if any(size_of(row.serialize()) + LOCK > MOST_BYTES for row in rows):
+    if any(_is_longer(row.serialize(), MOST_BYTES - LOCK) for row in rows):
         raise Invalid(_TOO_LARGE)
 
 
@@ -57,13 +59,18 @@ def size_of(row: Mapping[str, Any]) -> int:
     return sum(len(name.encode()) + _size(value) for name, value in row.items())
 
 
+def _is_longer(row: RawRow, most: int) -> bool:
+    """Whether a row has more bytes; nearly none has, as its JSON, which is longer, has not."""
+    return len(orjson.dumps(row)) > most and size_of(row) > most
+
+
 def _is_sent(item: Json) -> bool:
     """Whether DynamoDB takes the line of a transaction, whatever row it meets."""
     [(verb, request)] = item.items()
     expressions = (request.get(name) or "" for name in ("UpdateExpression", "ConditionExpression"))
     if any(len(each.encode()) + _MORE_ACTIONS > MOST_EXPRESSION for each in expressions):
         return False
-    return verb != PUT or size_of(request["Item"]) + STAGED <= MOST_BYTES
+    return verb != PUT or not _is_longer(request["Item"], MOST_BYTES - STAGED)
 
 
 def _fits(write: Write, rows: Mapping[Key, Versioned]) -> bool:

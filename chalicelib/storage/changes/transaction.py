@@ -320,6 +320,11 @@ class Transaction:
             self._add(line)
 
     @property
+    def keys(self) -> Iterable[Key]:
+        """The rows that lines speak of."""
+        return self._lines
+
+    @property
     def held(self) -> set[Key]:
         """The rows that no operation holds, and none may begin to hold, when this is written."""
         return {key for key, line in self._lines.items() if line.unlocked}
@@ -348,6 +353,10 @@ class Transaction:
         """What the lines do with rows, but for those that only check one."""
         return [line.write() for line in self._lines.values() if line.verb != _CHECK]
 
+    def updates(self) -> list[Write]:
+        """Those of the writes that change a row which is there."""
+        return [line.write() for line in self._lines.values() if line.verb == UPDATE]
+
     def fits(self) -> bool:
         """Whether DynamoDB takes all of it in one transaction."""
         items = self.items()
@@ -374,7 +383,11 @@ class Transaction:
         """Leave nothing of a block that raised: nothing of a transaction is written before."""
 
     def commit(self) -> None:
-        """Write all lines or none; called by the end of the `with` block.
+        """Write all lines or none; called by the end of the `with` block."""
+        self.send(self.items())
+
+    def send(self, items: list[Json]) -> None:
+        """Write all lines or none; `items` are the lines as `items()` has just made them.
 
         The request token is the same on every try, so that a try whose answer was lost
         is not carried out a second time. It is another for a transaction that says later
@@ -383,7 +396,7 @@ class Transaction:
         lines = list(self._lines.values())
         self.require_given(self.held)
         assert 0 < len(self) <= MAX_ROWS, "a transaction holds 1 to 100 rows"  # noqa: S101
-        request, in_the_way = self._request(), False
+        request, in_the_way = _request(items), False
         for attempt in pace.attempts(MOST_CONFLICTS):
             if attempt >= pace.ATTEMPTS and not in_the_way:
                 raise Overloaded
@@ -391,18 +404,11 @@ class Transaction:
             if not reasons:
                 return
             if _lift(lines, reasons):
-                request = self._request()
+                request = _request(self.items())
             else:
                 _raise_first_failed(lines, reasons, self._met)
             in_the_way = any(reason and reason.code == _CONFLICT for reason in reasons)
         raise Conflict(IN_THE_WAY)
-
-    def _request(self) -> Json:
-        return {
-            "TransactItems": self.items(),
-            "ClientRequestToken": new_id(),
-            "ReturnConsumedCapacity": "TOTAL",
-        }
 
     def _add(self, line: _Line) -> None:
         earlier = self._lines.get(line.key)
@@ -417,6 +423,14 @@ def fitting(items: Sequence[Json]) -> int:
     """How many of these items, from the first one on, fit a transaction."""
     sizes = accumulate(len(orjson.dumps(item)) for item in items[:MAX_ROWS])
     return sum(1 for _ in takewhile(lambda size: size <= MAX_BYTES, sizes))
+
+
+def _request(items: list[Json]) -> Json:
+    return {
+        "TransactItems": items,
+        "ClientRequestToken": new_id(),
+        "ReturnConsumedCapacity": "TOTAL",
+    }
 
 
 def _send(request: Json) -> Reasons:
