@@ -74,11 +74,6 @@ class Search:
         return found
 
 
-def have_read(pairs: Collection[Pair]) -> set[Pair]:
-    """The same, by a search of its own."""
-    return Search().have_read(pairs)
-
-
 def ever_read(user_id: UserId) -> set[ResourceId]:
     """Return all resources of which a user has ever been given the secret.
 

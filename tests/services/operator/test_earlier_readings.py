@@ -10,7 +10,7 @@ import pytest
 
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import ResourceId, UserId
-from chalicelib.services.access.secret_accesses import have_read
+from chalicelib.services.access.secret_accesses import Search
 from chalicelib.services.operator import readings, sweeper, upgrades
 from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
 from chalicelib.storage.connection import connection
@@ -66,11 +66,11 @@ def told() -> Any:
 
 def test_who_read_with_an_earlier_release_has_read(lines: list[Any]) -> None:
     assert len(pairs(lines)) >= 3
-    assert have_read(pairs(lines)) == set()
+    assert Search().have_read(pairs(lines)) == set()
 
     sweeper.sweep()
 
-    assert have_read(pairs(lines)) == pairs(lines)
+    assert Search().have_read(pairs(lines)) == pairs(lines)
 
 
 def test_it_may_die_at_any_call_and_is_repeated(
@@ -85,7 +85,7 @@ def test_it_may_die_at_any_call_and_is_repeated(
         with killing, pytest.raises(Killed):
             upgrades.sweep(time())
         upgrades.sweep(time())
-        assert have_read(pairs(lines)) == pairs(lines)
+        assert Search().have_read(pairs(lines)) == pairs(lines)
 
 
 def test_it_comes_again_an_hour_later_and_ends(
@@ -97,13 +97,13 @@ def test_it_comes_again_an_hour_later_and_ends(
     upgrades.sweep(time())
     connection.call("PutItem", {"TableName": ActionLog.stored_as(), "Item": late})
     upgrades.sweep(time())
-    assert have_read(pairs(lines)) == pairs(rest)
+    assert Search().have_read(pairs(lines)) == pairs(rest)
 
     for _ in range(2):
         time.pass_by(hours=1)
         upgrades.sweep(time())
 
-    assert have_read(pairs(lines)) == pairs(lines)
+    assert Search().have_read(pairs(lines)) == pairs(lines)
     assert (told()["rows"], told()["ended"] is None) == (len(pairs(lines)), False)
     with Recorder() as seen:
         upgrades.sweep(time())
@@ -121,7 +121,7 @@ def test_lines_of_readings_go_after_so_many_days_also_where_that_is_changed(
         assert kept.pop(GIVEN) == {days * 24 * 3600 if days else None}
         assert set().union(*kept.values()) == {None}
         assert told()["form"] == days
-    assert have_read(pairs(lines)) == pairs(lines)
+    assert Search().have_read(pairs(lines)) == pairs(lines)
 
 
 def test_nothing_expires_that_is_not_known(
