@@ -33,6 +33,8 @@ class KeyFacts:
     uid: str
     type: str
     bits: int
+    has_known_curve: bool
+    """Whether what it signs can be verified here."""
     created: datetime
     expires: datetime | None
     is_revoked: bool
@@ -59,8 +61,8 @@ class _Rule(NamedTuple):
 _RULES = (
     _Rule(
         "isValidAlgorithmStrictRule",
-        "The key algorithm should be RSA or an elliptic curve.",
-        lambda key, _: key.type in _ALGORITHMS,
+        "The key algorithm should be RSA, Ed25519 or ECDSA with a curve of NIST.",
+        lambda key, _: key.type in _ALGORITHMS and key.has_known_curve,
     ),
     _Rule(
         "isValidKeySizeRule",

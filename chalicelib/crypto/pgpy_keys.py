@@ -54,6 +54,16 @@ _TYPES = {
 }
 """The other algorithms have the name that the API gives them."""
 
+_CURVES = frozenset(
+    {
+        EllipticCurveOID.Ed25519,
+        EllipticCurveOID.NIST_P256,
+        EllipticCurveOID.NIST_P384,
+        EllipticCurveOID.NIST_P521,
+    }
+)
+"""Those of keys that sign which Sequoia reckons with, as it is built for Python."""
+
 _KEY_PAIRS: dict[Algorithm, tuple[tuple[Any, Any], tuple[Any, Any]]] = {
     "curve25519": (
         (PubKeyAlgorithm.EdDSA, EllipticCurveOID.Ed25519),
@@ -81,6 +91,8 @@ class PrimaryKey:
     fingerprint: str
     type: str
     bits: int
+    has_known_curve: bool
+    """Also where it has none: an RSA key."""
     created: datetime
 
 
@@ -91,6 +103,7 @@ def read_primary_key(packet: Packet) -> PrimaryKey:
             fingerprint=_fingerprint(key).hex().upper(),
             type=_TYPES.get(key.key_algorithm, key.key_algorithm.name),
             bits=_bits(key.key_size),
+            has_known_curve=_is_known(key.key_size),
             created=key.created,
         )
     except _ERRORS:
@@ -99,6 +112,10 @@ def read_primary_key(packet: Packet) -> PrimaryKey:
 
 def _bits(size: Any) -> int:
     return int(size.key_size if isinstance(size, EllipticCurveOID) else size)
+
+
+def _is_known(size: Any) -> bool:
+    return not isinstance(size, EllipticCurveOID) or size in _CURVES
 
 
 def _fingerprint(key: Any) -> bytes:

@@ -180,6 +180,7 @@ def _read_facts(block: Block, *, is_compared: bool = False) -> KeyFacts:
         uid=uids[0] if uids else "",
         type=key.type,
         bits=key.bits,
+        has_known_curve=key.has_known_curve,
         created=key.created,
         expires=said.expires,
         is_revoked=said.is_revoked,

@@ -204,6 +204,17 @@ def test_in34_row_3_a_dsa_key_is_refused():
     assert "isValidAlgorithmStrictRule" in broken(by_gnupg("dsa2048"))
 
 
+@pytest.mark.parametrize("curve", ["brainpoolP256r1", "brainpoolP512r1", "secp256k1"])
+def test_row_3_a_key_of_a_curve_that_nothing_here_reckons_with_is_refused_for_it(curve: str):
+    assert "isValidAlgorithmStrictRule" in broken(by_gnupg(curve))
+
+
+@pytest.mark.parametrize("curve", ["ed25519", "nistp256", "nistp384", "nistp521"])
+def test_row_3_a_key_of_another_curve_breaks_no_rule(curve: str):
+    """It only signs, which is the step after the rules."""
+    assert refused(by_gnupg(curve))[0] == "The OpenPGP key can not be used to encrypt."
+
+
 def test_in34_row_3_a_revoked_key_is_refused():
     """IN34"""
     secret = pysequoia.Tsk.from_bytes(KEYS["ada"].private.encode())
