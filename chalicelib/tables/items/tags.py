@@ -63,6 +63,8 @@ class Tag(Dependent):
     """What links to it consist of."""
     links = NumberAttribute(null=True)
     """How many links there are; fewer where access was lost since, which writes no tag."""
+    made_by = UnicodeAttribute(null=True)
+    """The user who made a shared one; an earlier release did not note it."""
     version = NumberAttribute(null=True)
     """Of the row of a set alone."""
 

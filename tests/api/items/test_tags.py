@@ -10,6 +10,7 @@ import pytest
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.items import resource_types
 from chalicelib.domain.items.permissions import PermissionType
+from chalicelib.services.items.tags.known import MOST_MADE
 from chalicelib.services.items.tags.tags import MOST_MARKS
 from chalicelib.storage import reading, writing
 from chalicelib.tables.items.holdings import Holding
@@ -235,6 +236,28 @@ def test_an_owner_of_tags_has_at_most_two_thousand(ada):
     assert (response.status, response.message) == (400, INVALID_TAGS)
     assert [*response.body["tags"]] == ["hasAtMost"]
     assert tag(ada, resource_id, "#one more", "#5", "personal").status == 200
+
+
+def test_nobody_makes_so_many_shared_tags_that_others_have_no_room_for_theirs(ada, betty):
+    """They stay when their resource is deleted, and nobody else deletes them."""
+    for _ in range(2):
+        resource_id = make.resource(ada)
+        tagged(ada, resource_id, *(f"#{new_id()}" for _ in range(40)))
+        ada.client.delete(path(resource_id))
+    tags = [Tag.new(SHARED, f"#{number}") for number in range(MOST_MADE - 81)]
+    for each in tags:
+        each.made_by = ada.id
+    writing.put_all(tags)
+    resource_id = make.resource(ada)
+    assert tag(ada, resource_id, "#one more").status == 200
+
+    response = tag(ada, resource_id, "#one more", "#another")
+
+    assert (response.status, response.message) == (400, INVALID_TAGS)
+    assert [*response.body["tags"]] == ["hasAtMost"]
+    assert tag(ada, resource_id, "#one more", "#5", "personal").status == 200
+    assert tag(betty, make.resource(betty), "#another").status == 200
+    assert tag(ada, resource_id, "#another").status == 200
 
 
 def test_a_resource_that_the_caller_may_not_see(ada, betty):

@@ -21,7 +21,10 @@ from chalicelib.tables.items.tags import SET, SHARED, Tag
 
 MOST_OWNED = 2_000
 """Tags of one owner, of whom all are read for a list."""
+MOST_MADE = 500
+"""Shared tags of one user's making: nobody deletes those of others, and all have to have room."""
 _TOO_MANY = {"tags": {"hasAtMost": f"There should be at most {MOST_OWNED} different tags."}}
+_TOO_MANY_MADE = {"tags": {"hasAtMost": f"You should make at most {MOST_MADE} shared tags."}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +51,15 @@ class Owned:
         """The tags that have one of these marks."""
         return [tag for tag in self.tags if not tag.marks.isdisjoint(marks)]
 
-    def require_room(self, more: int) -> None:
-        """Refuse so many more tags where the owner would have too many to read at once."""
+    def require_room(self, more: int, made_by: str) -> None:
+        """Refuse so many more tags where the owner would have too many to read at once.
+
+        Of the shared ones, also where too many of them would be of one user's making.
+        """
         if len(self.tags) + more > MOST_OWNED:
             raise Invalid(INVALID_TAGS, _TOO_MANY)
+        if sum(tag.made_by == made_by for tag in self.tags) + more > MOST_MADE:
+            raise Invalid(INVALID_TAGS, _TOO_MANY_MADE)
 
     def raise_version(self, tx: Transaction) -> None:
         """Hold that nobody made or renamed a tag of this owner since they were read."""

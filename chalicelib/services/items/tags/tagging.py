@@ -177,15 +177,18 @@ def _plan(
 
 
 def _made(actor: Actor, entry: str | NewTag, keys: Encryption) -> Tag:
-    owner = SHARED if _is_shared(entry) else actor.id
-    return Tag.new(owner, slug=entry) if isinstance(entry, str) else keys.tag(owner, entry)
+    is_shared = _is_shared(entry)
+    owner = SHARED if is_shared else actor.id
+    tag = Tag.new(owner, slug=entry) if isinstance(entry, str) else keys.tag(owner, entry)
+    tag.made_by = actor.id if is_shared else None
+    return tag
 
 
 def _write(tx: Transaction, actor: Actor, plan: _Plan, there: Known, loaded: Loaded) -> None:
     made = [tag for tag in plan.wanted if tag.id in plan.new]
     for owned in (there.own, there.shared):
         if more := sum(tag.owner == owned.owner for tag in made):
-            owned.require_room(more)
+            owned.require_room(more, actor.id)
             owned.raise_version(tx)
     for tag in made:
         storing.create(tx, tag)
