@@ -105,6 +105,7 @@ OF_A_CELL: tuple[Check, ...] = (
     deployers.policies_fit,
     firewall.rules_refuse,
     firewall.requests_stay_unseen,
+    firewall.sign_ins_are_bounded,
     shapes.unreviewed,
 )
 """What must be true of the platform's template."""

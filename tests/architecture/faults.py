@@ -26,6 +26,7 @@ from infra.checks import (
     shapes,
     trust,
 )
+from infra.template.cell.firewall import path_has
 
 Template = dict[str, Any]
 INTEGRATION = "x-amazon-apigateway-integration"
@@ -948,6 +949,18 @@ FAULTS_OF_A_CELL = {
         lambda t: properties(t, "Firewall").update(DefaultAction={"Block": {}}),
         "Firewall refuses everybody",
         firewall.rules_refuse,
+    ),
+    "sign-in by a path that is not counted": Fault(
+        lambda t: rule(t, 0)["Statement"]["RateBasedStatement"].update(
+            ScopeDownStatement=path_has("/login")
+        ),
+        "Firewall bounds no source of POST /auth/verify.json",
+        firewall.sign_ins_are_bounded,
+    ),
+    "as many sign-ins of a source as of a tenant": Fault(
+        lambda t: rule(t, 0)["Statement"]["RateBasedStatement"].update(Limit=3_000),
+        "Firewall bounds no source of POST /auth/jwt/login.json",
+        firewall.sign_ins_are_bounded,
     ),
     "requests kept as samples": Fault(
         lambda t: rule(t, 1)["VisibilityConfig"].update(SampledRequestsEnabled=True),

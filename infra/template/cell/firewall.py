@@ -6,8 +6,10 @@ from infra.template.elements import Json, Resources, resource
 
 SOURCE_LIMIT = 20_000
 """Requests of one address in five minutes; a whole office may stand behind it."""
-SIGN_IN_LIMIT = 600
-"""The same of requests to sign in, of which the handshake needs three."""
+SIGN_IN_LIMIT = 800
+"""The same of requests to sign in, of which the handshake needs three, after a look at our key."""
+SIGN_IN_PATHS = "/login|/auth/verify"
+"""What the paths of all ways to sign in have in them."""
 
 
 def firewall() -> Resources:
@@ -16,7 +18,7 @@ def firewall() -> Resources:
         "DefaultAction": {"Allow": {}},
         "VisibilityConfig": _seen("keyhaven"),
         "Rules": [
-            _limit("sign-in", 1, SIGN_IN_LIMIT, ScopeDownStatement=_path_has("/login")),
+            _limit("sign-in", 1, SIGN_IN_LIMIT, ScopeDownStatement=path_has(SIGN_IN_PATHS)),
             _limit("source", 2, SOURCE_LIMIT),
             _bad_inputs(3),
         ],
@@ -36,13 +38,12 @@ def _limit(name: str, priority: int, limit: int, **further: Json) -> Json:
     }
 
 
-def _path_has(part: str) -> Json:
+def path_has(pattern: str) -> Json:
     """Anywhere in it: the name of the stage may stand before, the suffix behind."""
     return {
-        "ByteMatchStatement": {
+        "RegexMatchStatement": {
             "FieldToMatch": {"UriPath": {}},
-            "PositionalConstraint": "CONTAINS",
-            "SearchString": part,
+            "RegexString": pattern,
             "TextTransformations": [{"Priority": 0, "Type": "LOWERCASE"}],
         }
     }
