@@ -30,6 +30,8 @@ SECOND_FACTOR = "second-factor"
 """One that a device is remembered by; the name of such a row is also what a session notes."""
 WRONG_CODES = "wrong-codes"
 """Of one user in one hour."""
+LINKS = "links"
+"""The same of links that were asked for."""
 ALERT = "alert"
 PROVISIONER = "scim"
 """What a directory shows; its digest is in the settings, and it has no row of its own."""
@@ -67,7 +69,7 @@ class Token(Table):
     """Of a spent refresh token: the hash of the one given in its place."""
     failures = NumberAttribute(null=True)
     """Of a source: how many failed sign-ins in the minute the row stands for. Of a session or an
-    hour of a user: how many wrong codes."""
+    hour of a user: how many wrong codes, or links."""
     digest = UnicodeAttribute(null=True)
     """Of a creation: what tells the content of the request from another's."""
     subject = UnicodeAttribute(null=True)

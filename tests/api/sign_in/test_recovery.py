@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +18,7 @@ from chalicelib.domain.armor import (
     write_packets,
 )
 from chalicelib.domain.ids import new_id
+from chalicelib.services.sign_in.recovery import MOST_AN_HOUR
 from chalicelib.tables.logs.action_logs import ActionLog
 from chalicelib.views.logs import log_events
 from tests.conftest import START, Time
@@ -133,6 +135,30 @@ def test_who_asks_cannot_tell_whether_an_address_is_known(api, ada, betty, store
         )
 
     assert all(each == told[0] for each in told)
+
+
+def test_nobody_is_buried_in_links_whoever_asks(api, ada, betty, store, time):
+    """AU39: whoever asks sees no difference, and what was sent stays good."""
+    people.invite(store, ada)
+    told = []
+    for name in ("betty", "dave", "nobody"):
+        for _ in range(MOST_AN_HOUR + 2):
+            with Recorder() as seen:
+                response = recover(api, username=f"{name}@example.com")
+            told.append((response.status, response.message, seen.operations, seen.rows_written))
+
+    sent = Counter((mail.recipient, mail.template) for mail in people.mails(store))
+    assert sent == {
+        ("betty@example.com", "recovery"): MOST_AN_HOUR,
+        ("dave@example.com", "invitation"): 1,
+        ("dave@example.com", "reminder"): MOST_AN_HOUR,
+    }
+    assert all(each == told[0] for each in told)
+    first = next(mail for mail in people.mails(store) if mail.template == "recovery")
+    assert api.get(f"/setup/recover/start/{betty.id}/{people.token_of(first)}.json").status == 200
+    time.pass_by(hours=1)
+    recover(api, username="betty@example.com")
+    assert len(people.mails(store)) == sum(sent.values()) + 1
 
 
 def test_nobody_who_is_suspended_deleted_or_unknown_gets_mail(api, betty, carol, store):

@@ -49,8 +49,8 @@ def recovery_link(user: User, case: str) -> Link:
 
 
 def add_decoy(tx: Transaction) -> None:
-    """Write rows that mean nothing, as many as a link and its condition take."""
-    for _ in range(3):
+    """Write rows that mean nothing, as many as a link takes with its condition and count."""
+    for _ in range(4):
         tx.create(Token(new_id(), kind="decoy", expires=clock.timestamp()))
 
 
