@@ -26,7 +26,7 @@ from chalicelib.services.operator import mails as outbox
 from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
 from chalicelib.tables.operator.outbox import Mail
-from chalicelib.views import mails
+from chalicelib.views import mails, pages
 from chalicelib.web import envelope
 from infra.local_server import server_key
 from infra.local_server.courier import Courier
@@ -137,7 +137,8 @@ def _found(options: Options) -> None:
         link = tenants.found(Draft(AdministratorBody, administrator).read(INVALID))
     except Refusal as refusal:
         raise CannotServe(
-            f"ADMIN, FIRST_NAME and LAST_NAME do not make an administrator: {refusal.message}"
+            "ADMIN, FIRST_NAME and LAST_NAME do not make an administrator: "
+            f"{pages.told_of(refusal)}"
         ) from None
     print(f"The first administrator, {options.admin}, sets up the account here:\n  {link}")
 

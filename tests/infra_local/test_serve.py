@@ -109,6 +109,20 @@ def test_an_address_that_is_none_is_one_clear_line(tmp_path, address):
     assert code == 1
 
 
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"ADMIN": "ada"}, "The username should be a valid email address."),
+        ({"LAST_NAME": "x" * 256}, "The last name length should be maximum 255 characters."),
+    ],
+)
+def test_a_first_administrator_who_cannot_be_is_told_why(tmp_path, given, reason):
+    said, code = serve(DATA=str(tmp_path), **given)
+
+    assert said.endswith(f" do not make an administrator: Could not validate user data. {reason}\n")
+    assert code == 1
+
+
 @contextmanager
 def served(data, **environment):
     """The address of a service that really runs, and the process."""
