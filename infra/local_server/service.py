@@ -54,7 +54,7 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     engine.attach(connection.client)
     connection.hooks.append(engine.hand_over)
     _create_tables()
-    keys.create_local(options.keys)
+    _create_keys(options)
     sweep()
     if options.server_key:
         print(f"The server's key: {server_key.change(options.server_key)}")
@@ -68,6 +68,13 @@ def prepare(options: Options, engine: Engine) -> Gateway:
     else:
         _found(options)
     return Gateway(app, refuse)
+
+
+def _create_keys(options: Options) -> None:
+    try:
+        keys.create_local(options.keys)
+    except (OSError, ValueError, Unavailable) as problem:
+        raise CannotServe(f"the keys in {options.keys} cannot be used: {problem}") from None
 
 
 def _carried() -> HandOver:

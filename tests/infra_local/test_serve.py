@@ -80,6 +80,29 @@ def test_a_folder_of_it_that_cannot_be_is_one_clear_line(tmp_path, folder):
     assert code == 1
 
 
+def _damaged(key):
+    key.write_text("no key")
+
+
+def _of_another_kind(key):
+    key.mkdir()
+
+
+@pytest.mark.parametrize("spoilt", [_damaged, _of_another_kind])
+def test_a_key_that_is_none_is_one_clear_line_and_stays(tmp_path, spoilt):
+    """Clients know the server by it, so none is made in its place."""
+    key = tmp_path / "keys" / "openpgp.asc"
+    key.parent.mkdir()
+    spoilt(key)
+
+    said, code = serve(DATA=str(tmp_path))
+
+    assert said.startswith(f"Keyhaven cannot be served: the keys in {key.parent} cannot be used: ")
+    assert said.count("\n") == 1
+    assert code == 1
+    assert key.is_dir() or key.read_text() == "no key"
+
+
 def test_a_second_process_on_the_same_data_is_one_clear_line(tmp_path):
     engine = Engine(tmp_path / "tables.db")
 
