@@ -80,3 +80,17 @@ def test_the_glossary_is_in_order():
     terms = [word for word in words if word not in ("Word", "---")]
     assert len(terms) > 40
     assert terms == sorted(terms, key=str.lower)
+
+
+def test_the_steps_to_another_endpoint_lead_to_what_is_there():
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    [steps] = re.findall(r"^## Adding an endpoint\n(.*?)^## ", page, re.MULTILINE | re.DOTALL)
+    commands = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    kept = (ROOT / "tests/architecture/test_routes.py").read_text()
+
+    places = re.findall(r"`(\w+/[\w/.]+|[A-Z]+\.md)`", steps)
+    assert places
+    assert [each for each in places if not (ROOT / each).exists()] == []
+    assert set(re.findall(r"`make ([a-z-]+)`", steps)) <= set(commands)
+    for name in re.findall(r"`([A-Z_]+)`", steps):
+        assert f"\n{name} = " in kept
