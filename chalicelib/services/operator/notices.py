@@ -52,14 +52,14 @@ class Letter:
 
 
 def spread(mail: Mail) -> None:
-    """Replace a notice by a mail for each person, or by notices where these are many."""
+    """Replace a notice by a mail for each person, or by notices where these are many, or long."""
     rows = reading.read(_SETTINGS)
     told = sorted(_told(mail)) if is_wanted(mail.template, _switches(rows)) else []
-    made = _mails(mail, told) if len(told) <= MOST_AT_ONCE else _notices(mail, told)
-    with suppress(Stale), Transaction() as tx:  # where it is gone, somebody else did it
-        tx.delete(mail.key, provided=Mail.present())
-        for each in made:
-            tx.create(each)
+    most = MOST_AT_ONCE
+    while not (replacing := _replacing(mail, told, most)).fits():
+        most //= 2
+    with suppress(Stale):  # where it is gone, somebody else did it
+        replacing.commit()
 
 
 def letter(mail: Mail) -> Letter | None:
@@ -121,6 +121,15 @@ def _told(mail: Mail) -> Collection[str]:
     return named - {*(mail.but or ())}
 
 
+def _replacing(mail: Mail, told: list[str], most: int) -> Transaction:
+    """The end of a notice, with the rows that take its place, so many at most."""
+    tx = Transaction()
+    tx.delete(mail.key, provided=Mail.present())
+    for each in _mails(mail, told) if len(told) <= most else _notices(mail, told, most):
+        tx.create(each)
+    return tx
+
+
 def _mails(mail: Mail, told: Collection[str]) -> Iterator[Mail]:
     users = people.by_id(told)
     for user_id, user in sorted(users.items()):
@@ -129,8 +138,8 @@ def _mails(mail: Mail, told: Collection[str]) -> Iterator[Mail]:
             yield mail.once_more(own, user.username, user_id=user_id)
 
 
-def _notices(mail: Mail, told: list[str]) -> Iterator[Mail]:
-    size = max(MOST_AT_ONCE, -(-len(told) // MOST_AT_ONCE))
+def _notices(mail: Mail, told: list[str], most: int) -> Iterator[Mail]:
+    size = max(most, -(-len(told) // most))
     for chunk in in_chunks(told, size):
         yield mail.once_more(str(uuid5(UUID(mail.id), chunk[0])), PEOPLE, users=chunk)
 

@@ -10,6 +10,7 @@ from chalicelib.domain.operator.notices import KINDS, Event
 from chalicelib.services.operator import mails
 from chalicelib.storage.changes.transaction import Transaction
 from chalicelib.tables.operator import notices
+from chalicelib.tables.operator.notices import MOST_LISTED
 from chalicelib.tables.settings import EMAIL_NOTIFICATIONS, Setting
 from chalicelib.tables.users.users import User
 from tests.support.faults.deaths import after_commit
@@ -83,6 +84,16 @@ def test_many_people_are_told_in_steps_and_each_once(store, ada):
         who.user.username for who in crowd
     )
     assert sent == []
+
+
+def test_long_names_of_many_fit_the_mails_of_many(store, ada):
+    """A notice that cannot be spread would hold back all mails behind it."""
+    crowd = make.crowd(90)
+    said = dict.fromkeys(("added", "changed", "removed"), "\n".join(["x" * 511] * MOST_LISTED))
+    told_ = notices.users([who.id for who in crowd])
+    tell(Event.GROUP_MEMBERS_CHANGED, to=told_, actor=ada.id, name="team", **said)
+
+    assert len(posted(store)) == len(crowd)
 
 
 def test_two_who_spread_a_notice_make_one_mail_for_each(store, ada, betty):
