@@ -8,8 +8,9 @@ spread, and none is missed in between.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial
+from itertools import chain
 
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.storage import reading
@@ -74,17 +75,28 @@ class Search:
         return found
 
 
-def ever_read(user_id: UserId) -> set[ResourceId]:
-    """Return all resources of which a user has ever been given the secret.
+def ever_read(user_id: UserId) -> Iterator[set[ResourceId]]:
+    """Find all resources of which a user has ever been given the secret, each once.
 
-    Also what they have no access to any more, and what is deleted. It looks through all that is
-    not spread yet of the user's shard, page by page: for whoever may begin again where time ends.
+    Also what they have no access to any more, and what is deleted. What is not spread yet of the
+    user's shard has no bound. So it comes page by page, the newest first, for whoever does with
+    each page what is to be done and may begin again where time ends.
     """
-    pieces: set[bytes] = set()
-    for each in Reading.newest(shard_of(user_id)):
-        if each.user_id == user_id:
-            pieces.update(each.pieces)
-    return {id_of(piece) for piece in pieces} | SecretAccess.all_of(user_id)
+    found: set[ResourceId] = set()
+    for part in _parts_of(user_id):
+        new = part - found
+        found |= new
+        if new:
+            yield new
+
+
+def _parts_of(user_id: UserId) -> Iterator[set[ResourceId]]:
+    """What is spread, then what is not, and at last what was spread meanwhile."""
+    yield SecretAccess.all_of(user_id)
+    for page in Reading.newest_pages(shard_of(user_id)):
+        own = (each.pieces for each in page if each.user_id == user_id)
+        yield {id_of(piece) for piece in {*chain.from_iterable(own)}}
+    yield SecretAccess.all_of(user_id)
 
 
 def _taken(users: _Open, read: Reading) -> set[Pair]:

@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import chain
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
@@ -117,8 +118,13 @@ class Reading(Table):
 
         There may be more than a function has memory for, or a request time.
         """
+        return chain.from_iterable(cls.newest_pages(shard))
+
+    @classmethod
+    def newest_pages(cls, shard: str) -> Iterator[Iterator[Reading]]:
+        """The same as they are read."""
         for page in fetching.pages(cls, shard, is_descending=True):
-            yield from map(cls.from_raw, page)
+            yield map(cls.from_raw, page)
 
     @classmethod
     def shown(cls, make: Callable[[Reading], Made | None]) -> list[Callable[[], list[Made]]]:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import cycle, islice
 
 import pytest
 
+from chalicelib.domain import clock
+from chalicelib.domain.errors import Unavailable
+from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import sweeper
 from chalicelib.services.users.people import suspensions
-from chalicelib.storage import reading
+from chalicelib.storage import reading, writing
+from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.connection import Json, Send, connection
+from chalicelib.tables.logs.readings import Reading, packed, shard_of
 from chalicelib.tables.settings import EXPIRY_OWED, Setting
+from chalicelib.workers import sweeper as worker
 from tests.conftest import Time
 from tests.support.faults.hooks import (
     ALWAYS,
@@ -21,11 +28,13 @@ from tests.support.faults.hooks import (
     Failing,
     Killed,
     Recorder,
+    SmallPages,
     in_conflict,
     kill_points,
     throttled,
 )
 from tests.support.faults.rights import rights_of_group
+from tests.support.faults.watch import Watch, worn
 from tests.support.proving import more
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
@@ -39,6 +48,7 @@ READ, UPDATE, OWNER = PermissionType
 MANY = 110
 """More than a transaction has rows."""
 THEN = "2026-11-21T11:59:58+00:00"
+LATER = "2026-11-21T11:59:59+00:00"
 [SWEEPER] = (worker for worker in WORKERS if worker.name == "sweeper")
 
 
@@ -211,3 +221,84 @@ def test_no_note_is_left_where_nothing_expires(ada, betty, items):
         assert suspend(ada, betty).status == 200
     assert owed() == set()
     assert expired(items) == {None}
+
+
+def asked_for_lists(who: Somebody, times: int) -> None:
+    """Lists of what is no more, for which somebody has asked so often."""
+    for n in range(times):
+        row = Reading(
+            *(shard_of(who.id), f"{timestamp_text(clock.now())}#{new_id()}#{n}"),
+            user_id=who.id,
+            resources=packed([ResourceId(new_id())]),
+            created=clock.now(),
+        )
+        writing.put(row)
+
+
+class LongLists(SmallPages):
+    """Lists so long that it takes a second to read what one of them gave."""
+
+    def __init__(self, watch: Watch) -> None:
+        super().__init__(1)
+        self.watch = watch
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        is_of_lists = parameters.get("TableName") == Reading.stored_as()
+        if operation != "Query" or not is_of_lists or "ProjectionExpression" in parameters:
+            return send()
+        self.watch.pass_by(1)
+        return super().__call__(operation, parameters, send)
+
+
+@pytest.fixture
+def left(ada: Somebody, betty: Somebody, time: Time) -> str:
+    """A resource that is yet to expire, where Betty asked for more lists than a round looks at."""
+    turned_on(ada)
+    item = make.resource(ada, {betty: READ})
+    asked_for_lists(betty, times=300)
+    time.pass_by(seconds=1)
+    assert betty.client.get("/resources.json?contain[secret]=1").status == 200
+    with Failing(throttled, at=1, times=ALWAYS, only=["TransactWriteItems"]):
+        assert suspend(ada, betty).status == 200
+    return item
+
+
+def swept_slowly(time: Time) -> None:
+    time.pass_by(minutes=10)
+    with worn() as watch, LongLists(watch), suppress(sweeper.Unended, Unavailable):
+        worker.handler(None, None)
+
+
+def test_what_was_read_last_expires_however_much_was_read(left, store, time):
+    swept_slowly(time)
+
+    assert expired([left]) == {LATER}
+    assert len(owed()) == 1  # there may be more, which is yet to be looked through
+
+
+def test_what_is_owed_keeps_the_sweeper_from_nothing_else(left, store, time):
+    before = len(store.rows(Reading.stored_as()))
+
+    swept_slowly(time)
+
+    assert len(store.rows(Reading.stored_as())) < before
+
+
+def test_all_of_it_is_looked_through_in_the_end(left, store, time):
+    for _ in range(10):
+        swept_slowly(time)
+
+    assert owed() == set()
+    assert told_of_expiry(store) == ["ada"]
+
+
+def test_another_suspension_is_ended_though_one_takes_long(left, ada, carol, time):
+    item = make.resource(ada, {carol: READ})
+    assert carol.client.get("/resources.json?contain[secret]=1").status == 200
+    with Failing(throttled, at=1, times=ALWAYS, only=["TransactWriteItems"]):
+        assert suspend(ada, carol).status == 200
+
+    swept_slowly(time)
+
+    assert stored(item).expired is not None
+    assert len(owed()) == 1

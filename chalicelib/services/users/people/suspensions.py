@@ -12,9 +12,10 @@ from collections import Counter
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
+from itertools import takewhile
 from typing import Self
 
-from chalicelib.domain import clock
+from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Refusal, Stale
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.light import dataclass
@@ -30,6 +31,8 @@ from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import EXPIRY_OWED, Setting
 from chalicelib.tables.users.users import User
 
+SHARE = 1 / 2
+"""Of the time that is left of a round: what was read may have no end, and others have a turn."""
 _NOTES = Setting.named(EXPIRY_OWED)
 
 
@@ -75,11 +78,29 @@ def end_now(owed: Owed) -> None:
 
 
 def sweep(noted_before: datetime) -> Counter[str]:
-    """Let expire what was owed before a moment, and is still."""
+    """Let expire what was owed before a moment, and is still; what there is no time for is left.
+
+    What takes long was begun in earlier rounds. So the newest has its turn first, and each takes
+    half of the time there is at most.
+    """
     row = reading.read([_NOTES]).find(Setting, EXPIRY_OWED)
-    noted = [Owed.of(each) for each in sorted((row and row.owed) or ())]
-    due = [each for each in noted if each.moment < noted_before]
-    return rounds.of(due, partial(_end, is_again=True), name=lambda each: each.user_id)
+    noted = [Owed.of(each) for each in (row and row.owed) or ()]
+    due = sorted((each for each in noted if each.moment < noted_before), key=_newest_first)
+    end = deadline.now() + SHARE * deadline.left()
+    in_time = takewhile(lambda _: deadline.now() + 2 * rounds.A_PIECE < end, due)
+    found = rounds.of(in_time, partial(_end_again, end), name=lambda each: each.user_id)
+    if left := len(due) - found.total():
+        found["left"] = left
+    return found
+
+
+def _newest_first(owed: Owed) -> tuple[float, str]:
+    return -owed.moment.timestamp(), owed.said
+
+
+def _end_again(end: float, owed: Owed) -> str:
+    with deadline.within((end - deadline.now()) / 2):
+        return _end(owed, is_again=True)
 
 
 def _end(owed: Owed, *, is_again: bool = False) -> str:
@@ -87,24 +108,20 @@ def _end(owed: Owed, *, is_again: bool = False) -> str:
 
     Whoever was let in again has lost nothing, and nothing expires where that was turned off.
     """
-    rows, seen = deciding.decided(partial(_read, owed))
+    rows = deciding.decided(partial(reading.read, [expiry.KEY, User.by_id(owed.user_id)]))
     user, expiring = rows.find(User, owed.user_id), Expiring(rows, owed.moment)
     is_wanted = user is not None and user.disabled is not None and expiring.is_on
     if user is not None and is_wanted:
         holders = frozenset({user.id, *user.groups})
-        for page in in_chunks(seen, MAX_ROWS):
-            expire = partial(_expire, page, holders, expiring, is_again=is_again)
-            for row in deciding.decided(expire):
-                expiring.note(row, row.permissions.values())
+        for seen in ever_read(owed.user_id):
+            for page in in_chunks(sorted(seen), MAX_ROWS):
+                expire = partial(_expire, page, holders, expiring, is_again=is_again)
+                for row in deciding.decided(expire):
+                    expiring.note(row, row.permissions.values())
     with suppress(Stale), Transaction() as tx:  # else somebody has ended it, and told
         owed.end(tx)
         expiring.tell(tx, owed.actor_id, but=[owed.user_id])
     return "expired" if is_wanted else "dropped"
-
-
-def _read(owed: Owed) -> tuple[Rows, list[ResourceId]]:
-    rows = reading.read([expiry.KEY, User.by_id(owed.user_id)])
-    return rows, sorted(ever_read(owed.user_id))
 
 
 def _expire(
