@@ -29,6 +29,7 @@ from tests.support.faults.hooks import (
     Killed,
     Recorder,
     SmallPages,
+    cancelled,
     in_conflict,
     kill_points,
     throttled,
@@ -221,6 +222,31 @@ def test_no_note_is_left_where_nothing_expires(ada, betty, items):
         assert suspend(ada, betty).status == 200
     assert owed() == set()
     assert expired(items) == {None}
+
+
+class Narrow(Around):
+    """Storage that takes so many resources in one transaction and no more, as long rows make it."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def __call__(self, operation: str, parameters: Json, send: Send) -> Json:
+        lines = parameters.get("TransactItems", [])
+        if sum("test-resources" in str(each) for each in lines) > self.most:
+            raise cancelled(*["ThrottlingError"] * len(lines))
+        return send()
+
+
+@pytest.mark.parametrize("most", [1, 30])
+def test_what_storage_does_not_take_at_once_expires_in_smaller_pages(
+    ada, betty, items, store, most
+):
+    with Narrow(most):
+        assert suspend(ada, betty).status == 200
+
+    assert expired(items) == {THEN}
+    assert owed() == set()
+    assert told_of_expiry(store) == ["ada"]
 
 
 def asked_for_lists(who: Somebody, times: int) -> None:

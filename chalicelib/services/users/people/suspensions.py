@@ -24,8 +24,8 @@ from chalicelib.services.access import expiry
 from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.access.secret_accesses import ever_read
 from chalicelib.storage import deciding, reading
-from chalicelib.storage.base import Check, in_chunks, timestamp_text
-from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
+from chalicelib.storage.base import Check, timestamp_text
+from chalicelib.storage.changes.transaction import MAX_ROWS, Overloaded, Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import EXPIRY_OWED, Setting
@@ -114,14 +114,32 @@ def _end(owed: Owed, *, is_again: bool = False) -> str:
     if user is not None and is_wanted:
         holders = frozenset({user.id, *user.groups})
         for seen in ever_read(owed.user_id):
-            for page in in_chunks(sorted(seen), MAX_ROWS):
-                expire = partial(_expire, page, holders, expiring, is_again=is_again)
-                for row in deciding.decided(expire):
-                    expiring.note(row, row.permissions.values())
+            _expire_all(sorted(seen), holders, expiring, is_again=is_again)
     with suppress(Stale), Transaction() as tx:  # else somebody has ended it, and told
         owed.end(tx)
         expiring.tell(tx, owed.actor_id, but=[owed.user_id])
     return "expired" if is_wanted else "dropped"
+
+
+def _expire_all(
+    seen: list[ResourceId], holders: frozenset[str], expiring: Expiring, *, is_again: bool
+) -> None:
+    """Let all of these expire in pages, which are halved where storage does not take one at once:
+    of long access lists a page has megabytes.
+    """
+    most = MAX_ROWS
+    while seen:
+        expire = partial(_expire, seen[:most], holders, expiring, is_again=is_again)
+        try:
+            rows = deciding.decided(expire)
+        except Overloaded:
+            if most == 1:
+                raise
+            most //= 2
+        else:
+            seen = seen[most:]
+            for row in rows:
+                expiring.note(row, row.permissions.values())
 
 
 def _expire(
