@@ -8,13 +8,13 @@ from itertools import cycle, islice
 
 import pytest
 
-from chalicelib.domain import clock
+from chalicelib.domain import clock, deadline
 from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import ResourceId, new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.endpoint_groups import WORKERS
 from chalicelib.services.operator import sweeper
-from chalicelib.services.users.people import suspensions
+from chalicelib.services.users.people import suspensions, user_edits
 from chalicelib.storage import reading, writing
 from chalicelib.storage.base import timestamp_text
 from chalicelib.storage.connection import Json, Send, connection
@@ -300,6 +300,18 @@ def test_what_was_read_last_expires_however_much_was_read(left, store, time):
 
     assert expired([left]) == {LATER}
     assert len(owed()) == 1  # there may be more, which is yet to be looked through
+
+
+def test_what_is_owed_leaves_a_run_of_the_directory_half_of_its_time(left, ada, betty, time):
+    """It is the sweeper's where that is not enough; the run goes on with others."""
+    suspend(ada, betty, None)
+    with worn() as watch, LongLists(watch), deadline.within(deadline.WORKER):
+        user = people.stored(betty.id)
+        user_edits.apply(ada.actor, user, {"disabled": time.now})
+        assert deadline.left() >= deadline.WORKER / 2
+
+    assert people.stored(betty.id).disabled is not None
+    assert len(owed()) == 1
 
 
 def test_what_is_owed_keeps_the_sweeper_from_nothing_else(left, store, time):
