@@ -504,6 +504,7 @@ def test_a_page_that_storage_does_not_take_is_carried_out_in_smaller_ones(store,
         _share(group)
 
     assert max(storage_that_is_busy.sizes) <= most
+    assert sum(storage_that_is_busy.sizes) == LARGE  # none was asked for in vain
     assert _holders(store) == _everybody()
     assert (_load(group).lock, _staged(store)) == (None, [])
 

@@ -356,8 +356,10 @@ def _with_next_page(header: Part, left: Sequence[Part], most: int) -> Part | Non
         if is_last:
             tx.delete(header, provided=as_before)
         else:
-            header.done, header.written = page[-1].part, written
-            said = [Part.done.set(header.done), Part.written.set(written)]
+            said = [Part.done.set(page[-1].part), Part.written.set(written)]
             tx.update(header, *said, provided=as_before)
         tx.repeat(items[: len(page)])
-    return None if is_last else header
+    if is_last:
+        return None
+    header.done, header.written = page[-1].part, written
+    return header
