@@ -12,7 +12,7 @@ from chalicelib.domain.errors import Unavailable
 from chalicelib.domain.ids import ResourceId, UserId, new_id
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.access import secret_accesses
-from chalicelib.services.access.secret_accesses import Search, have_read
+from chalicelib.services.access.secret_accesses import Search
 from chalicelib.services.items.resources import secrets
 from chalicelib.services.operator import readings, sweeper
 from chalicelib.storage import writing
@@ -59,7 +59,7 @@ def test_a_secret_that_was_given_counts_before_it_is_spread(ada: Somebody, betty
 
     read(betty, first)
 
-    assert have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
+    assert Search().have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
 
 
 def test_and_after(store: Storage, time: Time, ada: Somebody, betty: Somebody) -> None:
@@ -69,7 +69,7 @@ def test_and_after(store: Storage, time: Time, ada: Somebody, betty: Somebody) -
     spread(time)
 
     assert store.rows(Reading.stored_as()) == []
-    assert have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
+    assert Search().have_read(pairs(ada, betty, of=[first, second])) == pairs(betty, of=[first])
 
 
 def test_whoever_lost_the_resource_has_read_it_all_the_same(
@@ -82,18 +82,18 @@ def test_whoever_lost_the_resource_has_read_it_all_the_same(
     spread(time)
     ada.client.delete(f"/resources/{resource_id}.json")
 
-    assert have_read(pairs(betty, of=[resource_id])) == pairs(betty, of=[resource_id])
+    assert Search().have_read(pairs(betty, of=[resource_id])) == pairs(betty, of=[resource_id])
 
 
 def test_what_one_wrote_oneself_is_no_reading(ada: Somebody) -> None:
     resource_id = make.resource(ada)
 
-    assert have_read(pairs(ada, of=[resource_id])) == set()
+    assert Search().have_read(pairs(ada, of=[resource_id])) == set()
 
 
 def test_nothing_is_asked_about_nothing(ada: Somebody) -> None:
     with Recorder() as seen:
-        assert have_read([]) == set()
+        assert Search().have_read([]) == set()
     assert seen.operations == []
 
 
@@ -105,7 +105,7 @@ def test_many_pairs_are_asked_for_in_two_steps_and_without_a_scan(
     spread(time)
 
     with Recorder() as seen:
-        found = have_read(pairs(ada, betty, of=items))
+        found = Search().have_read(pairs(ada, betty, of=items))
 
     assert found == pairs(ada, of=items)
     assert seen.steps == 2
@@ -161,11 +161,11 @@ def test_a_round_that_dies_is_repeated(store: Storage, time: Time, ada: Somebody
         store.put_back(before)
         with killing, pytest.raises(Killed):
             readings.sweep(time())
-        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+        assert Search().have_read(pairs(ada, of=items)) == pairs(ada, of=items)
         readings.sweep(time())
         assert store.rows(Reading.stored_as()) == []
         assert [actions(store, item) for item in items] == [["Resource.Secrets.read"]] * 30
-        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+        assert Search().have_read(pairs(ada, of=items)) == pairs(ada, of=items)
 
 
 def test_a_round_that_fails_keeps_the_record(store: Storage, time: Time, ada: Somebody) -> None:
@@ -179,7 +179,7 @@ def test_a_round_that_fails_keeps_the_record(store: Storage, time: Time, ada: So
     ):
         sweeper.sweep()
 
-    assert have_read(pairs(ada, of=[resource_id])) == pairs(ada, of=[resource_id])
+    assert Search().have_read(pairs(ada, of=[resource_id])) == pairs(ada, of=[resource_id])
 
 
 def test_identifiers_are_packed_and_found_again(ada: Somebody) -> None:
@@ -212,7 +212,7 @@ def test_no_more_is_looked_through_than_is_open(store: Storage, ada: Somebody) -
     lists(neighbour(ada), items, times=1)
 
     with Recorder() as seen, SmallPages(5):
-        assert have_read(pairs(ada, of=items)) == pairs(ada, of=items)
+        assert Search().have_read(pairs(ada, of=items)) == pairs(ada, of=items)
 
     assert seen.rows_read <= 5
 
@@ -225,11 +225,11 @@ def test_of_too_many_readings_each_of_the_shard_counts_as_one(
     items = [ResourceId(new_id())]
     lists(often, [ResourceId(new_id())], times=20)
     wanted = {(UserId(ada.id), items[0]), (other, items[0])}
-    assert have_read(wanted) == set()
+    assert Search().have_read(wanted) == set()
     monkeypatch.setattr(secret_accesses, "MOST", 10_000)
 
     with Recorder() as seen, SmallPages(1):
-        assert have_read(wanted) == {(UserId(ada.id), items[0])}
+        assert Search().have_read(wanted) == {(UserId(ada.id), items[0])}
 
     assert seen.rows_read <= 6
 
