@@ -37,8 +37,10 @@ def schedules_call_and_are_missed(template: Json) -> Iterator[str]:
     missed = {
         function
         for _, each in of_kind(template, "CloudWatch::Alarm")
-        if each.get("MetricName") == "Invocations" and each["TreatMissingData"] == "breaching"
-        for function in named(each["Dimensions"])
+        if each["TreatMissingData"] == "breaching"
+        for metric in _metrics(each)
+        if metric["MetricName"] == "Invocations"
+        for function in named(metric["Dimensions"])
     }
     for name, each in of_kind(template, "Events::Rule"):
         if each.get("State") != "ENABLED":
@@ -49,3 +51,10 @@ def schedules_call_and_are_missed(template: Json) -> Iterator[str]:
                 yield f"The schedule {name} calls {alias}, which is no function."
             elif function not in missed:
                 yield f"Nobody is told when {name} does not call {function}."
+
+
+def _metrics(alarm: Json) -> Iterator[Json]:
+    """What it is made of, where that is an expression."""
+    for each in alarm.get("Metrics", ()):
+        if "MetricStat" in each:
+            yield each["MetricStat"]["Metric"]

@@ -1,7 +1,8 @@
 """Alarms as CloudWatch decides them, from the lines of logs and from what is told of functions.
 
 It knows what our alarms are made of: sums, greatest values and percentiles, counted by aligned
-periods; expressions over sums; and what is made of periods in which nothing was heard.
+periods; expressions over sums; and what is made of periods in which nothing was heard. What is
+heard is what CloudWatch has by then: services tell it of a minute a minute or two later.
 """
 
 from __future__ import annotations
@@ -14,18 +15,21 @@ from typing import Any
 
 from infra.template.elements import Json
 
+Named = tuple[str, str, frozenset[tuple[str, str]]]
+"""A metric: namespace, name, and dimensions with their values."""
 Heard = float | None
 """The value of a period; none where nothing was heard in it."""
 FEW = 100
 """Values of which fewer conclude nothing at the 90th percentile: ten have to lie above it."""
+FURTHER = 2
+"""Periods that CloudWatch looks at beyond those that it decides by, where it hears nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
     """One value of one metric at one moment."""
 
-    metric: tuple[str, str, frozenset[tuple[str, str]]]
-    """Namespace, name, and dimensions with their values."""
+    metric: Named
     at: float
     value: float
 
@@ -47,19 +51,20 @@ def points(lines: Iterable[str]) -> Iterator[Point]:
 
 
 def rings(alarm: Json, heard: Sequence[Point], now: float) -> bool:
-    """Whether an alarm, whose references are resolved, rings at a moment."""
+    """Whether an alarm, whose references are resolved, rings at a moment.
+
+    It is decided by the newest periods in which something was heard, and only where these are too
+    few by what the alarm makes of the others.
+    """
     periods: int = alarm["EvaluationPeriods"]
-    breaching = [_is_breaching(alarm, heard, now, back) for back in range(1, periods + 1)]
-    enough: int = alarm.get("DatapointsToAlarm", periods)
-    return sum(breaching) >= enough
-
-
-def _is_breaching(alarm: Json, heard: Sequence[Point], now: float, back: int) -> bool:
-    value = _value(alarm, heard, now, back)
-    if value is None:
-        return bool(alarm["TreatMissingData"] == "breaching")
+    values = [_value(alarm, heard, now, back) for back in range(1, periods + FURTHER + 1)]
+    there = [each for each in values if each is not None][:periods]
     compare = _COMPARISONS[alarm["ComparisonOperator"]]
-    return compare(value, alarm["Threshold"])
+    breaching = sum(compare(each, alarm["Threshold"]) for each in there)
+    if alarm["TreatMissingData"] == "breaching":
+        breaching += periods - len(there)
+    enough: int = alarm.get("DatapointsToAlarm", periods)
+    return breaching >= enough
 
 
 _COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
@@ -84,7 +89,11 @@ def _value(alarm: Json, heard: Sequence[Point], now: float, back: int) -> Heard:
         for each in alarm["Metrics"]
         if "MetricStat" in each
     }
-    return _computed(asked["Expression"], series)
+    known = {each.metric for each in heard}
+    named = {
+        _name(each["MetricStat"]["Metric"]) for each in alarm["Metrics"] if "MetricStat" in each
+    }
+    return _computed(asked["Expression"], series) if known & named else None
 
 
 def _statistic(alarm: Json) -> str:
@@ -94,16 +103,17 @@ def _statistic(alarm: Json) -> str:
 def _measured(
     metric: Json, period: int, statistic: str, heard: Sequence[Point], now: float, back: int
 ) -> Heard:
-    named = (
-        metric["Namespace"],
-        metric["MetricName"],
-        frozenset((each["Name"], each["Value"]) for each in metric["Dimensions"]),
-    )
+    named = _name(metric)
     end = math.floor(now / period) * period - (back - 1) * period
     values = [
         each.value for each in heard if each.metric == named and end - period <= each.at < end
     ]
     return _STATISTICS[statistic](values) if values else None
+
+
+def _name(metric: Json) -> Named:
+    dimensions = frozenset((each["Name"], each["Value"]) for each in metric["Dimensions"])
+    return metric["Namespace"], metric["MetricName"], dimensions
 
 
 def _percentile_90(values: Sequence[float]) -> Heard:
@@ -121,10 +131,7 @@ _STATISTICS: Mapping[str, Callable[[Sequence[float]], Heard]] = {
 }
 
 
-def _computed(expression: str, series: Mapping[str, Heard]) -> Heard:
-    """Of series of which none was heard, there is no value either."""
-    if all(value is None for value in series.values()):
-        return None
+def _computed(expression: str, series: Mapping[str, Heard]) -> float:
     words: dict[str, Any] = {"FILL": _filled, "IF": _chosen, "__builtins__": {}}
     return float(eval(expression, words, dict(series)))  # noqa: S307  written by us
 

@@ -84,15 +84,19 @@ def _accidents(function: Function) -> Json:
 
 
 def _silent(function: Function) -> Json:
-    """Nobody calls it, and what is not called tells nothing: so to hear nothing is to be told."""
-    return _of_function(
-        function,
-        "the schedule does not call the function",
-        "Invocations",
-        periods=1,
+    """Nobody calls it, and what is not called tells nothing: so to hear nothing is to be told.
+
+    Of periods in which nothing is heard CloudWatch goes by earlier ones, until there are none as
+    far back as it looks; so they count as none.
+    """
+    calls = _summed("calls", "AWS/Lambda", "Invocations", _of_alias(function), function.every)
+    return _alarm(
+        f"{function.name}: the schedule does not call the function",
+        threshold=1,
+        periods=CALLS_MISSED,
         ComparisonOperator="LessThanThreshold",
         TreatMissingData="breaching",
-        Period=CALLS_MISSED * function.every,
+        Metrics=[calls, _expressed("calls, or none", "FILL(calls, 0)")],
     )
 
 

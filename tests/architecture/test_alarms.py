@@ -176,10 +176,24 @@ def test_what_is_never_called_by_its_schedule_rings(template):
         assert not rings(alarm(which.silent, template), heard, NOW)
 
 
+@pytest.mark.parametrize("each", [each for each in FUNCTIONS if each.group.is_scheduled])
+def test_a_schedule_that_calls_no_more_rings_after_three_calls_that_do_not_come(each):
+    """CloudWatch would go by calls of before as long as it looks back, which is longer."""
+    missed = CALLS_MISSED * each.every
+    heard = calls(each.name, "Invocations", [NOW - missed - n * each.every - 1 for n in range(9)])
+
+    assert rings(alarm(each.silent), heard, NOW)
+
+
+def test_a_schedule_that_comes_a_minute_late_once_does_not_ring():
+    heard = calls("sweeper", "Invocations", minutes(6, 11, 16, 21, 26, 31))
+    assert not rings(alarm("SweeperSilent"), heard, NOW)
+
+
 def test_every_schedule_has_an_alarm_that_hears_when_it_is_silent():
     schedules = {name.removesuffix("Schedule") for name, _ in of_kind(TEMPLATE, "Events::Rule")}
     heard = {
-        named(each["Dimensions"]).pop()
+        named(each["Metrics"][0]["MetricStat"]["Metric"]["Dimensions"]).pop()
         for _, each in of_kind(TEMPLATE, "CloudWatch::Alarm")
         if each["TreatMissingData"] == "breaching"
     }
