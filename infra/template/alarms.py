@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from chalicelib.domain.operator.metrics import DIMENSION, NAMESPACE, Metric
+from chalicelib.storage.base import Table
 from infra.template.elements import NO_VALUE, Json, Resources, logical, ref, resource, sub
 from infra.template.functions import ALIAS, FUNCTIONS, Function
 from infra.template.identity import DIMENSION as DIMENSION_OF_SET
 from infra.template.identity import HAS_IDENTITY, SET_NAME
-from infra.template.tables import our_tables, table_id
+from infra.template.tables import global_indexes, our_tables, table_id
 from infra.template.tiers import Tier
 
 MINUTE = 60
@@ -26,6 +27,8 @@ BOUNCED, COMPLAINED = 10, 1
 BOUNCES, COMPLAINTS = "MailsBounce", "MailsAnnoy"
 OF_RECIPIENTS = frozenset({BOUNCES, COMPLAINTS})
 """What rings of these says nothing of a release, and for a day."""
+OVERLOADED, OF_MINUTES = 2, 5
+"""Minutes of the last ones: of the newest DynamoDB has not told yet, and that counts as none."""
 IF_NONE_IS_SENT = "IF(FILL(sent, 0) == 0, FILL(refused, 0), 0)"
 
 
@@ -41,7 +44,10 @@ def alarms(tier: Tier, epoch: int) -> Resources:
     return {
         **always,
         **{each.slow: _slow(each) for each in FUNCTIONS if each.is_served},
-        **{logical(name, "throttles"): _throttles(name, epoch) for name in our_tables()},
+        **{
+            logical(name, "throttles"): _throttles(name, table, epoch)
+            for name, table in our_tables().items()
+        },
         "GatewayErrors": _gateway_errors(),
         "FailedWork": _failed_work(),
         **{each.delay: _delay(each) for each in FUNCTIONS if each.group.follows},
@@ -216,16 +222,23 @@ def _failed_work() -> Json:
     )
 
 
-def _throttles(name: str, epoch: int) -> Json:
-    table = [{"Name": "TableName", "Value": ref(table_id(name, epoch))}]
+def _throttles(name: str, table: type[Table], epoch: int) -> Json:
+    """Of a table, and of each index that has a throughput of its own: DynamoDB tells them apart."""
+    whole: Json = {"Name": "TableName", "Value": ref(table_id(name, epoch))}
+    parts = [{"Name": "GlobalSecondaryIndexName", "Value": each} for each in global_indexes(table)]
+    counted = [
+        _summed(f"{what.lower()}{n}", "AWS/DynamoDB", f"{what}ThrottleEvents", dimensions, MINUTE)
+        for n, dimensions in enumerate([[whole], *([whole, part] for part in parts)])
+        for what in ("Read", "Write")
+    ]
     return _alarm(
         f"the table {name} is overloaded",
         threshold=1,
-        periods=2,
+        periods=OF_MINUTES,
+        DatapointsToAlarm=OVERLOADED,
         Metrics=[
-            _summed("reads", "AWS/DynamoDB", "ReadThrottleEvents", table, MINUTE),
-            _summed("writes", "AWS/DynamoDB", "WriteThrottleEvents", table, MINUTE),
-            _expressed("throttled", "FILL(reads, 0) + FILL(writes, 0)"),
+            *counted,
+            _expressed("throttled", " + ".join(f"FILL({each['Id']}, 0)" for each in counted)),
         ],
     )
 

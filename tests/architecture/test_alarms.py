@@ -14,7 +14,7 @@ from infra.bundle.bundle import Bundle
 from infra.checks.reading import named, of_kind
 from infra.local_cloud.watch import Point, points, rings
 from infra.template.alarms import CALLS_MISSED
-from infra.template.elements import NO_VALUE
+from infra.template.elements import NO_VALUE, logical
 from infra.template.functions import FUNCTIONS
 from infra.template.tenant import tenant
 from infra.template.tiers import STANDARD, TIERS, TRIAL
@@ -198,6 +198,35 @@ def test_every_schedule_has_an_alarm_that_hears_when_it_is_silent():
         if each["TreatMissingData"] == "breaching"
     }
     assert schedules == heard
+
+
+def throttles(metric, moments, **index):
+    table = {"TableName": "ResourcesTable1", **index}
+    return [Point(("AWS/DynamoDB", metric, frozenset(table.items())), at, 7) for at in moments]
+
+
+BY_TYPE = {"GlobalSecondaryIndexName": "by-type"}
+
+
+@pytest.mark.parametrize("metric", ["ReadThrottleEvents", "WriteThrottleEvents"])
+@pytest.mark.parametrize("index", [{}, BY_TYPE], ids=["table", "index"])
+def test_a_table_that_is_overloaded_rings_though_nothing_is_told_yet_of_the_newest_minute(
+    metric, index
+):
+    """An index has throughput of its own, of which what is told of its table says nothing."""
+    heard = throttles(metric, minutes(2, 3), **index)
+
+    assert rings(alarm("ResourcesThrottles"), heard, NOW)
+    assert not rings(alarm("ResourcesThrottles"), heard, NOW + 5 * MINUTE)
+    assert not rings(alarm("ResourcesThrottles"), throttles(metric, minutes(2), **index), NOW)
+
+
+def test_every_index_of_a_table_is_listened_to():
+    for _, table in of_kind(TEMPLATE, "DynamoDB::Table"):
+        noun = table["TableName"]["Fn::Sub"].rpartition("-")[2]
+        said = json.dumps(alarm(logical(noun, "throttles")))
+        for index in table.get("GlobalSecondaryIndexes", ()):
+            assert said.count(json.dumps(index["IndexName"])) == 2
 
 
 def test_mails_that_are_all_refused_ring_within_the_hour():
