@@ -224,7 +224,7 @@ _OF_RELEASES = frozenset(
         *("cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents"),
         *("cloudformation:GetTemplate", "cloudformation:ListStackResources"),
         *("cloudformation:TagResource", "cloudformation:UpdateTerminationProtection"),
-        *(f"dynamodb:{each}" for each in ("GetItem", "Scan", "UpdateItem")),
+        *(f"dynamodb:{each}" for each in ("DescribeTable", "GetItem", "Scan", "UpdateItem")),
         *("iam:PassRole", "kms:Decrypt"),
         *("lambda:GetAlias", "lambda:ListVersionsByFunction", "lambda:DeleteFunction"),
         "lambda:InvokeFunction",

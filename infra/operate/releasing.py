@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from infra.checks import forms
-from infra.operate import builds, functions, leftovers, mail_identities, smoke, upgrades
+from infra.operate import (
+    builds,
+    functions,
+    left_tables,
+    leftovers,
+    mail_identities,
+    smoke,
+    upgrades,
+)
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, HELD, LEAVES, Entry, Registry
 from infra.operate.stack import ChangeSet, Stack
 from infra.operate.steps import Failed, Step
 from infra.template.alarms import OF_RECIPIENTS
+from infra.template.elements import Json
 
 SECOND_WAVE = 0.05
 """The part of the tenants a release reaches before the rest."""
@@ -79,13 +88,30 @@ def planned(account: Account, build: Build, entry: Entry) -> ChangeSet | None:
     Raises `Failed` where the build may not follow the one that runs, its rows are not all of a
     form that it reads, or it would replace a table, a key, or what else is stored in.
     """
+    return _changes(account, entry, _wanted(account, build, entry))
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a tenant's stack is to be."""
+
+    template: Json
+    parameters: Mapping[str, str]
+    bucket: str
+
+
+def _wanted(account: Account, build: Build, entry: Entry) -> _Wanted:
     upgrades.require_readable(account, entry, forms.manifest())
     platform = builds.platform_outputs(account)
     parameters = builds.parameters_of(entry, platform)
     template = builds.template_of(entry, build, parameters)
+    builds.require_kept(builds.stack_of(account, entry.tenant), template)
+    return _Wanted(template, parameters, platform["CodeBucket"])
+
+
+def _changes(account: Account, entry: Entry, wanted: _Wanted) -> ChangeSet | None:
     stack = builds.stack_of(account, entry.tenant)
-    builds.require_kept(stack, template)
-    changes = stack.changes(template, parameters, bucket=platform["CodeBucket"])
+    changes = stack.changes(wanted.template, wanted.parameters, bucket=wanted.bucket)
     if changes is not None:
         _require_none_replaced(stack, changes)
     return changes
@@ -112,7 +138,9 @@ def bring(
     entry = registry.begin(tenant, work, ACTIVE, instead=instead)
     changed = parameters or {}
     entry = replace(entry, parameters={**entry.parameters, **changed})
-    changes = planned(account, build, entry)
+    wanted = _wanted(account, build, entry)
+    taken_in = left_tables.take_in(account, entry, wanted.template)
+    changes = _changes(account, entry, wanted)
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
     outputs = builds.stack_of(account, tenant).outputs()
@@ -129,7 +157,7 @@ def bring(
     )
     told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
     mails = mail_identities.lines(account, entry) if "MailIdentity" in changed else []
-    return "\n    ".join(filter(None, [told, record, *mails]))
+    return "\n    ".join(filter(None, [taken_in, told, record, *mails]))
 
 
 def _require_well(account: Account, entry: Entry, record: str) -> None:

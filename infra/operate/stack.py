@@ -163,6 +163,26 @@ class Stack:
             raise Failed("\n".join([f"The stack {self.name} is {self.status()}:", *failures]))
         self._protect(is_on=True)
 
+    def take_in(self, tables: Json, named: Mapping[str, str]) -> None:
+        """Import tables that are there, as a stack never makes those; nothing else changes."""
+        deployed, parameters = self.template(), self.parameters()
+        imported = [
+            {
+                "ResourceType": "AWS::DynamoDB::Table",
+                "LogicalResourceId": each,
+                "ResourceIdentifier": {"TableName": name},
+            }
+            for each, name in named.items()
+        ]
+        changes = self.changes(
+            {**deployed, "Resources": {**deployed["Resources"], **tables}},
+            parameters,
+            bucket=parameters["CodeBucket"],
+            imported=imported,
+        )
+        if changes is not None:
+            self.apply(changes)
+
     def drop(self, change_set: str, kind: str) -> None:
         """Forget changes that are not carried out, and the empty stack they were to make."""
         self._client.delete_change_set(StackName=self.name, ChangeSetName=change_set)

@@ -278,8 +278,84 @@ def test_a_tenant_that_goes_back_ends_the_release(three, tmp_path):
     assert has(three, build) == ["acme", "blue", "own"]
 
 
-def versions(cell, build, old):
-    """Logical names the new versions of the function `auth` would have."""
+@pytest.fixture
+def left(three, tmp_path):
+    """A release that brings a table has gone back: its table was protected, and is in no stack."""
+    stack, build = three.stacks.stacks["keyhaven-own"], three.next_build(tmp_path / "next")
+    unmake(three, stack, "TagsTable1")
+    [old] = (name for name in stack.physical if name.startswith("UsersVersion"))
+    new = versions(three, build, old, "UsersVersion")
+    three.stacks.fails = dict.fromkeys(new, "the alarm rang")
+    with pytest.raises(Failed, match="UPDATE_ROLLBACK_COMPLETE"):
+        release(three, build)
+    three.stacks.fails = {}
+    assert "TagsTable1" not in stack.physical
+    assert TAGS in three.tables()
+    return three, build
+
+
+TAGS = "keyhaven-own-1-tags"
+
+
+def unmake(cell, stack, name):
+    """Of a release of before, which had no such table."""
+    dynamodb, table = cell.client("dynamodb"), stack.physical.pop(name)
+    stack.template["Resources"].pop(name)
+    dynamodb.update_table(TableName=table, DeletionProtectionEnabled=False)
+    dynamodb.delete_table(TableName=table)
+
+
+def test_a_table_that_is_left_when_a_release_goes_back_is_taken_in_with_its_rows(left, capsys):
+    cell, build = left
+    dynamodb = cell.client("dynamodb")
+    keys = dynamodb.describe_table(TableName=TAGS)["Table"]["KeySchema"]
+    row = {each["AttributeName"]: {"S": "written meanwhile"} for each in keys}
+    dynamodb.put_item(TableName=TAGS, Item=row)
+    off = {"PointInTimeRecoveryEnabled": False}
+    dynamodb.update_continuous_backups(TableName=TAGS, PointInTimeRecoverySpecification=off)
+
+    with cell.watch.acting(DEPLOYER):
+        release(cell, build)
+
+    assert has(cell, build) == ["acme", "blue", "own"]
+    assert "Taken in, as a release that was taken back has left them: " + TAGS in (
+        capsys.readouterr().out
+    )
+    assert cell.stacks.stacks["keyhaven-own"].physical["TagsTable1"] == TAGS
+    assert dynamodb.scan(TableName=TAGS)["Items"] == [row]
+    told = dynamodb.describe_continuous_backups(TableName=TAGS)["ContinuousBackupsDescription"]
+    recovery = told["PointInTimeRecoveryDescription"]["PointInTimeRecoveryStatus"]
+    assert recovery == "ENABLED"
+
+
+def test_a_table_that_is_left_and_has_other_keys_is_not_taken_in(left):
+    cell, build = left
+    dynamodb = cell.client("dynamodb")
+    dynamodb.update_table(TableName=TAGS, DeletionProtectionEnabled=False)
+    dynamodb.delete_table(TableName=TAGS)
+    dynamodb.create_table(TableName=TAGS, BillingMode="PAY_PER_REQUEST", **TABLE)
+    cell.stacks.asked.clear()
+
+    with pytest.raises(Failed, match=f"left the table {TAGS}, with other keys or indexes"):
+        release(cell, build)
+
+    assert "execute keyhaven-own" not in cell.stacks.asked
+
+
+def test_ci_is_told_who_takes_in_a_table_that_is_left(left):
+    cell, build = left
+    cell.watch.refuses = {"dynamodb:UpdateContinuousBackups"}
+
+    with pytest.raises(
+        Failed, match=f"left the table {TAGS}, and you may not .*: a deployer gives this command"
+    ):
+        release(cell, build)
+
+    assert has(cell, build) == []
+
+
+def versions(cell, build, old, kind="AuthVersion"):
+    """Logical names the new versions of a function would have."""
     entry_ = Registry(cell.account).fetch("own")
     cells_steps = cells.steps(cell.account, build, {})
     for step in cells_steps:
@@ -287,9 +363,7 @@ def versions(cell, build, old):
     changes = releasing.planned(cell.account, build, entry_)
     assert changes is not None
     return [
-        each.name
-        for each in changes.changes
-        if each.name.startswith("AuthVersion") and each.name != old
+        each.name for each in changes.changes if each.name.startswith(kind) and each.name != old
     ]
 
 

@@ -21,7 +21,7 @@ from infra.template.tables import our_tables
 from tests.infra_cloud.conftest import ELSEWHERE, NOW
 from tests.infra_cloud.given.authorization import HERE
 from tests.infra_cloud.given.clients import client
-from tests.infra_cloud.given.fakes import ACCOUNT, REGION
+from tests.infra_cloud.given.fakes import ACCOUNT, LONG_AGO, REGION, made_at
 from tests.infra_cloud.given.rights import rights
 from tests.support.collecting import collecting
 from tests.support.commands import with_build
@@ -91,8 +91,22 @@ def release(cell):
     give(cell, CI, "deploy", "acme", "--set", "LogExport=yes")
     give(cell, CI, "status", "acme")
     give(cell, CI, "status", "blue")
-    give(cell, CI, "release", "--folder", "next")
+    release_where_a_table_was_left(cell)
     give(cell, CI, "status")
+
+
+def release_where_a_table_was_left(cell):
+    """CI sees it, and a deployer takes it in."""
+    stack = cell.stacks.stacks["keyhaven-acme"]
+    stack.template["Resources"].pop("CommentsTable1")
+    stack.physical.pop("CommentsTable1")
+    cell.watch.refuses = {"dynamodb:UpdateContinuousBackups"}
+    with pytest.raises(SystemExit, match="a deployer gives this command"):
+        give(cell, CI, "release", "--folder", "next")
+    cell.watch.refuses.clear()
+    give(cell, DEPLOYER, "release", "--folder", "next")
+    made_at("keyhaven-acme-1-comments", LONG_AGO)
+    give(cell, CI, "release", "--folder", "next")
 
 
 def export(cell, tmp_path):

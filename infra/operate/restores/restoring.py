@@ -10,19 +10,18 @@ in the vault.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
 from chalicelib.storage.forms import UnknownForm
 from chalicelib.tables.settings import SERVER_KEY, SIGNING_KEYS
-from infra.operate import builds, functions, leftovers, rows, smoke
+from infra.operate import builds, functions, leftovers, rows, smoke, table_settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import FOUNDER
 from infra.operate.registry import ACTIVE, HELD, Entry, Registry
-from infra.operate.restores import copies, table_settings
+from infra.operate.restores import copies
 from infra.operate.restores.copies import CopySet
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
@@ -226,21 +225,12 @@ class _Restore:
 
     def take_in(self) -> str:
         """Import them: a stack never creates what is there."""
-        deployed = self._stack.template()
         new = self._resources()
-        if new.keys() <= deployed["Resources"].keys():
+        if new.keys() <= self._stack.template()["Resources"].keys():
             return "They are in it."
-        template = {**deployed, "Resources": {**deployed["Resources"], **new}}
-        imported = [
-            {
-                "ResourceType": "AWS::DynamoDB::Table",
-                "LogicalResourceId": table_id(name, self._new.epoch),
-                "ResourceIdentifier": {"TableName": self._new.table(name)},
-            }
-            for name in our_tables()
-        ]
-        self._change(template, imported)
-        return f"{len(imported)} taken in."
+        named = {table_id(name, self._new.epoch): self._new.table(name) for name in our_tables()}
+        self._stack.take_in(new, named)
+        return f"{len(named)} taken in."
 
     def silence(self) -> str:
         """While some functions use the old tables and some the new ones, nobody writes."""
@@ -279,12 +269,10 @@ class _Restore:
     def _template(self) -> Json:
         return builds.template_of(self._new, self._build, self._stack.parameters())
 
-    def _change(self, template: Json, imported: Iterable[Json] = ()) -> None:
+    def _change(self, template: Json) -> None:
         """With the parameters that were given last: a restore changes nothing else."""
         parameters = self._stack.parameters()
-        changes = self._stack.changes(
-            template, parameters, bucket=parameters["CodeBucket"], imported=imported
-        )
+        changes = self._stack.changes(template, parameters, bucket=parameters["CodeBucket"])
         if changes is not None:
             self._stack.apply(changes)
 

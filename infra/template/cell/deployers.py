@@ -136,6 +136,7 @@ def _rows_of_releases() -> Iterator[Json]:
         ["dynamodb:GetItem"], named("dynamodb", "table/keyhaven-*-settings"), Condition=only
     )
     yield allow(["kms:Decrypt"], _KEYS, Condition=through("dynamodb"))
+    yield allow(["dynamodb:DescribeTable"], _TABLES)
 
 
 def _archives() -> Iterator[Json]:
@@ -186,11 +187,9 @@ def _silencing() -> Iterator[Json]:
 
 def _leaving() -> Iterator[Json]:
     """`offboard`, what a failed creation left, and replicas that a tenant is made of."""
-    yield allow(
-        [f"dynamodb:{each}" for each in ("DescribeTable", "UpdateTable", "DeleteTable")], _TABLES
-    )
     exports = ("ExportTableToPointInTime", "ListExports", "DescribeExport")
-    yield allow([f"dynamodb:{each}" for each in exports], _TABLES)
+    of_tables = ("UpdateTable", "DeleteTable", *exports)
+    yield allow([f"dynamodb:{each}" for each in of_tables], _TABLES)
     yield allow(
         ["s3:PutObject", "s3:PutObjectAcl", "s3:AbortMultipartUpload"],
         plain("s3", f"{EXPORTS_TO}/*"),

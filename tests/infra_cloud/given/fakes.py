@@ -10,7 +10,7 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -543,9 +543,8 @@ def _unmake(stack: Stack, name: str) -> None:
     """Delete what a stack lets go and does not keep."""
     kind, physical = stack.template["Resources"][name]["Type"], stack.physical[name]
     if kind == "AWS::DynamoDB::Table":
-        dynamodb = _client("dynamodb")
-        dynamodb.update_table(TableName=physical, DeletionProtectionEnabled=False)
-        dynamodb.delete_table(TableName=physical)
+        with suppress(ClientError):  # what is protected stays, and no stack has it
+            _client("dynamodb").delete_table(TableName=physical)
     elif kind == "AWS::S3::Bucket":
         _client("s3").delete_bucket(Bucket=physical)
     elif kind == "AWS::SecretsManager::Secret":

@@ -26,8 +26,29 @@ def create(account: Account, resource: Json, tenant: str, key: str) -> None:
     properties = resource["Properties"]
     shape = {name: properties[name] for name in _SHAPE if name in properties}
     account.client("dynamodb").create_table(
-        TableName=_name(properties, tenant), SSESpecification=encryption(key), **shape
+        TableName=name_of(properties, tenant), SSESpecification=encryption(key), **shape
     )
+
+
+def shape(properties: Json) -> Json:
+    """By which rows are found, of a table as the template or DynamoDB describes it."""
+    indexes = [
+        (each["IndexName"], _keys(each))
+        for kind in ("LocalSecondaryIndexes", "GlobalSecondaryIndexes")
+        for each in properties.get(kind, ())
+    ]
+    types = {
+        each["AttributeName"]: each["AttributeType"] for each in properties["AttributeDefinitions"]
+    }
+    return {"keys": _keys(properties), "indexes": sorted(indexes), "types": types}
+
+
+def shape_of(account: Account, name: str) -> Json:
+    return shape(account.client("dynamodb").describe_table(TableName=name)["Table"])
+
+
+def _keys(of: Json) -> list[tuple[str, str]]:
+    return sorted((each["KeyType"], each["AttributeName"]) for each in of["KeySchema"])
 
 
 def encryption(key: str) -> Json:
@@ -37,7 +58,7 @@ def encryption(key: str) -> Json:
 def put_back(account: Account, resource: Json, tenant: str) -> None:
     """Give a table what its resource in the template says of it, as far as it is missing."""
     client, properties = account.client("dynamodb"), resource["Properties"]
-    name = _name(properties, tenant)
+    name = name_of(properties, tenant)
     recovery = properties["PointInTimeRecoverySpecification"]
     client.update_continuous_backups(TableName=name, PointInTimeRecoverySpecification=recovery)
     described = client.describe_table(TableName=name)["Table"]
@@ -75,7 +96,7 @@ def _set_expiry(client: Any, name: str, wanted: Json) -> None:
             raise
 
 
-def _name(properties: Json, tenant: str) -> str:
+def name_of(properties: Json, tenant: str) -> str:
     return str(properties["TableName"]["Fn::Sub"]).replace("${TenantId}", tenant)
 
 
