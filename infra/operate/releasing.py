@@ -11,6 +11,7 @@ from infra.checks import forms
 from infra.operate import (
     builds,
     functions,
+    indexes,
     left_tables,
     leftovers,
     mail_identities,
@@ -139,7 +140,10 @@ def bring(
     changed = parameters or {}
     entry = replace(entry, parameters={**entry.parameters, **changed})
     wanted = _wanted(account, build, entry)
-    taken_in = left_tables.take_in(account, entry, wanted.template)
+    before = [
+        left_tables.take_in(account, entry, wanted.template),
+        indexes.make(account, entry, wanted.template),
+    ]
     changes = _changes(account, entry, wanted)
     if changes is not None:
         builds.stack_of(account, tenant).apply(changes)
@@ -157,7 +161,7 @@ def bring(
     )
     told = f"{0 if changes is None else len(changes.changes)} resources changed. {pruned}"
     mails = mail_identities.lines(account, entry) if "MailIdentity" in changed else []
-    return "\n    ".join(filter(None, [taken_in, told, record, *mails]))
+    return "\n    ".join(filter(None, [*before, told, record, *mails]))
 
 
 def _require_well(account: Account, entry: Entry, record: str) -> None:

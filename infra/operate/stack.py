@@ -165,7 +165,7 @@ class Stack:
 
     def take_in(self, tables: Json, named: Mapping[str, str]) -> None:
         """Import tables that are there, as a stack never makes those; nothing else changes."""
-        deployed, parameters = self.template(), self.parameters()
+        deployed = self.template()
         imported = [
             {
                 "ResourceType": "AWS::DynamoDB::Table",
@@ -174,11 +174,13 @@ class Stack:
             }
             for each, name in named.items()
         ]
+        self.change({**deployed, "Resources": {**deployed["Resources"], **tables}}, imported)
+
+    def change(self, template: Json, imported: Iterable[Json] = ()) -> None:
+        """Bring a tenant's stack to a template, with the parameters that were given last."""
+        parameters = self.parameters()
         changes = self.changes(
-            {**deployed, "Resources": {**deployed["Resources"], **tables}},
-            parameters,
-            bucket=parameters["CodeBucket"],
-            imported=imported,
+            template, parameters, bucket=parameters["CodeBucket"], imported=imported
         )
         if changes is not None:
             self.apply(changes)

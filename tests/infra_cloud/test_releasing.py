@@ -6,6 +6,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import pytest
+from moto.dynamodb.models import dynamodb_backends
 
 from infra.bundle.bundle import Bundle
 from infra.checks.replacements import refusals
@@ -16,6 +17,7 @@ from infra.template.cell.ci import CI
 from infra.template.cell.deployers import DEPLOYER
 from infra.template.tenant import tenant
 from infra.template.tiers import STANDARD
+from tests.infra_cloud.given.fakes import ACCOUNT, REGION, fill_indexes
 
 TEMPLATE = tenant(STANDARD, Bundle("0" * 16, "0" * 16))
 
@@ -352,6 +354,48 @@ def test_ci_is_told_who_takes_in_a_table_that_is_left(left):
         release(cell, build)
 
     assert has(cell, build) == []
+
+
+INDEXES = {"by-type", "by-expiry"}
+
+
+def test_indexes_that_a_release_brings_are_filled_before_its_code_asks_them(
+    three, tmp_path, capsys
+):
+    build = three.next_build(tmp_path / "next")
+    stack, table = three.stacks.stacks["keyhaven-own"], "keyhaven-own-1-resources"
+    properties = stack.template["Resources"]["ResourcesTable1"]["Properties"]
+    assert {each["IndexName"] for each in properties.pop("GlobalSecondaryIndexes")} == INDEXES
+    properties["AttributeDefinitions"] = [{"AttributeName": "id", "AttributeType": "S"}]
+    dynamodb = three.client("dynamodb")
+    for each in INDEXES:
+        gone = [{"Delete": {"IndexName": each}}]
+        dynamodb.update_table(TableName=table, GlobalSecondaryIndexUpdates=gone)
+    waited = []
+    three.account.pause = lambda seconds: (waited.append(seconds), fill_indexes())
+
+    release(three, build)
+
+    assert has(three, build) == ["acme", "blue", "own"]
+    assert waited.count(20) == len(INDEXES)
+    told = dynamodb.describe_table(TableName=table)["Table"]
+    assert {each["IndexName"] for each in told["GlobalSecondaryIndexes"]} == INDEXES
+    assert "Indexes made: " in capsys.readouterr().out
+    attributes = {each["AttributeName"] for each in told["AttributeDefinitions"]}
+    template = TEMPLATE["Resources"]["ResourcesTable1"]["Properties"]["AttributeDefinitions"]
+    assert attributes == {each["AttributeName"] for each in template}
+
+
+def test_an_index_that_is_still_filled_is_waited_for_though_the_command_was_cut_short(
+    three, tmp_path
+):
+    table = dynamodb_backends[ACCOUNT][REGION].get_table("keyhaven-own-1-resources")
+    table.global_indexes[0].status = "CREATING"
+    three.account.pause = lambda _: fill_indexes()
+
+    release(three, three.next_build(tmp_path / "next"))
+
+    assert table.global_indexes[0].status == "ACTIVE"
 
 
 def versions(cell, build, old, kind="AuthVersion"):

@@ -238,7 +238,7 @@ class _Restore:
 
     def switch(self) -> str:
         """The old tables leave the stack, and stay in the account."""
-        self._change(_at_once(self._template()))
+        self._stack.change(_at_once(self._template()))
         return f"Epoch {self._new.epoch}."
 
     def wake(self) -> str:
@@ -268,13 +268,6 @@ class _Restore:
 
     def _template(self) -> Json:
         return builds.template_of(self._new, self._build, self._stack.parameters())
-
-    def _change(self, template: Json) -> None:
-        """With the parameters that were given last: a restore changes nothing else."""
-        parameters = self._stack.parameters()
-        changes = self._stack.changes(template, parameters, bucket=parameters["CodeBucket"])
-        if changes is not None:
-            self._stack.apply(changes)
 
     def _is_switched(self) -> bool:
         prefix = self._stack.outputs()["TablePrefix"]

@@ -169,7 +169,7 @@ class CloudFormation:
         stack.template, stack.parameters = made["template"], made["parameters"]
         stack.tags = made["tags"] or stack.tags
         try:
-            self._carry_out(stack, made)
+            self._carry_out(stack, made, before[0]["Resources"])
         except (Refused, ClientError) as problem:
             name = str(problem).partition(":")[0]
             stack.tell(name, "CREATE_FAILED", str(problem))
@@ -249,7 +249,7 @@ class CloudFormation:
             if stack.template["Resources"][name].get("DeletionPolicy") != "Retain":
                 _unmake(stack, name)
 
-    def _carry_out(self, stack: Stack, made: dict[str, Any]) -> None:
+    def _carry_out(self, stack: Stack, made: dict[str, Any], before: dict[str, Any]) -> None:
         for change in made["changes"]:
             name = change["LogicalResourceId"]
             if name in self.fails and change["Action"] in ("Add", "Import"):
@@ -262,7 +262,51 @@ class CloudFormation:
                 if name in stack.template["Resources"]:  # its condition holds no longer
                     _unmake(stack, name)
                 stack.physical.pop(name)
+            elif change["ResourceType"] == "AWS::DynamoDB::Table":
+                _index(stack, name, before[name])
             stack.tell(name, "CREATE_COMPLETE")
+        if any(each["ResourceType"] == "AWS::Lambda::Version" for each in made["changes"]):
+            _require_filled(stack)
+
+
+def _index(stack: Stack, name: str, before: dict[str, Any]) -> None:
+    """Begin to make an index of a table, which nobody waits for, and which is never taken back."""
+    kind, table = "GlobalSecondaryIndexes", as_made(stack, name)
+    held, wanted = (
+        {each["IndexName"]: each for each in of.get(kind, ())}
+        for of in (before["Properties"], table)
+    )
+    new = [{**wanted[each]} for each in wanted.keys() - held.keys()]
+    if len(held.keys() ^ wanted.keys()) > 1:
+        raise Refused("Failed", f"{name}: only one index can be created or deleted at once")
+    for each in new:
+        each.pop("OnDemandThroughput")
+        _client("dynamodb").update_table(
+            TableName=table["TableName"],
+            AttributeDefinitions=table["AttributeDefinitions"],
+            GlobalSecondaryIndexUpdates=[{"Create": each}],
+        )
+        _indexes(table["TableName"])[-1].status = "CREATING"
+
+
+def _require_filled(stack: Stack) -> None:
+    """What is released asks each index, and rings where one is not there yet."""
+    for name, physical in stack.physical.items():
+        if stack.template["Resources"][name]["Type"] == "AWS::DynamoDB::Table":
+            for index in _indexes(physical):
+                if index.status != "ACTIVE":
+                    raise Refused("Failed", f"{name}: the alarm rang, as {index.name} is not there")
+
+
+def fill_indexes() -> None:
+    """Let DynamoDB be through with the rows."""
+    for table in dynamodb_backends[ACCOUNT][REGION].tables.values():
+        for index in table.global_indexes:
+            index.status = "ACTIVE"
+
+
+def _indexes(table: str) -> list[Any]:
+    return dynamodb_backends[ACCOUNT][REGION].get_table(table).global_indexes
 
 
 _UNDONE = {
