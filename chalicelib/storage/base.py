@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from pynamodb.attributes import Attribute
 from pynamodb.connection import TableConnection
-from pynamodb.constants import STRING
+from pynamodb.constants import NULL, STRING
+from pynamodb.exceptions import AttributeNullError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.operand import Path
 from pynamodb.models import Model
@@ -100,10 +101,29 @@ class Table(Model):
 
     @classmethod
     def from_raw(cls, row: RawRow) -> Self:
-        return cls.from_raw_data(row)
+        """What `from_raw_data` makes of a row, in one pass (ADR 58)."""
+        made = cls.__new__(cls)
+        made.attribute_values = {}
+        for name, attribute in cls.get_attributes().items():
+            stored = row.get(attribute.attr_name)
+            if stored and NULL not in stored:
+                setattr(made, name, attribute.deserialize(attribute.get_value(stored)))
+            elif attribute.default is not None:
+                default = attribute.default
+                setattr(made, name, default() if callable(default) else default)
+        return made
 
     def serialize(self, null_check: bool = True) -> RawRow:  # noqa: FBT001, FBT002 - as PynamoDB's
-        return {**super().serialize(null_check), **said(self.forms.written)}
+        """What PynamoDB's own makes of a model, without a descriptor for each value (ADR 58)."""
+        row = said(self.forms.written)
+        for name, attribute in self.get_attributes().items():
+            value = self.attribute_values.get(name)
+            stored = None if value is None else attribute.serialize(value)
+            if stored is not None:
+                row[attribute.attr_name] = {attribute.attr_type: stored}
+            elif null_check and not attribute.null:
+                raise AttributeNullError(name)
+        return row
 
     @classmethod
     def is_written_form(cls) -> Condition:
@@ -173,7 +193,7 @@ class TimestampAttribute(Attribute[datetime]):
 
 def timestamp_text(moment: datetime) -> str:
     """`2026-11-21T08:00:00+00:00`: years have four digits, whatever the platform thinks."""
-    return moment.astimezone(UTC).replace(microsecond=0).isoformat()
+    return moment.astimezone(UTC).isoformat(timespec="seconds")
 
 
 def in_chunks(items: list[T], size: int) -> Iterator[list[T]]:
