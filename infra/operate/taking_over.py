@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from infra.operate import builds
+from infra.checks.reading import of_kind
+from infra.operate import builds, leftovers, table_settings
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import Onboarding
@@ -51,8 +52,26 @@ class _TakingOver(Onboarding):
         return f"{len(secrets)} secrets."
 
     def create(self) -> str:
-        """Nothing is removed for another try, as at an onboarding: the keys are the only ones."""
+        """No key is removed for another try, as at an onboarding: there are no others."""
+        self._remove_left_tables()
         return self._change(self._parameters())
+
+    def _remove_left_tables(self) -> None:
+        """They are protected, so those that a try has made stay when it is taken back, empty."""
+        tables = of_kind(self._stack.template(), "DynamoDB::Table")
+        held = {table_settings.name_of(each, self._entry.tenant) for _, each in tables}
+        there = [name for _, name in leftovers.tables(self._account, self._entry.tenant)]
+        left = [name for name in there if name not in held]
+        client = self._account.client("dynamodb")
+        counts = {
+            name: client.describe_table(TableName=name)["Table"]["ItemCount"] for name in left
+        }
+        if filled := [name for name, count in counts.items() if count]:
+            raise Failed(
+                f"These tables have rows and belong to no stack: {', '.join(filled)}. Look at "
+                f"them, and remove them when nobody needs them."
+            )
+        leftovers.remove_tables(self._account, left)
 
     def _has_begun(self) -> bool:
         """An import that was undone leaves a stack too, which never gets secrets that exist."""

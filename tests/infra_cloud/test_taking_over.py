@@ -119,6 +119,22 @@ def test_a_stack_that_cannot_be_made_takes_no_key_along(cell_with_replicas):
     require_taken_over(cell_with_replicas)
 
 
+def test_tables_that_another_try_has_not_made_are_not_removed(cell_with_replicas):
+    cell_with_replicas.stacks.fails["Objects"] = "The name of the bucket is taken."
+    with pytest.raises(Failed, match="The name of the bucket is taken"):
+        take_over(cell_with_replicas)
+    cell_with_replicas.stacks.fails.clear()
+    left = "keyhaven-acme-1-claims"
+    row = {"kind": {"S": "user"}, "value": {"S": "ada@example.org"}}
+    cell_with_replicas.client("dynamodb").put_item(TableName=left, Item=row)
+
+    with pytest.raises(Failed, match=f"These tables have rows and belong to no stack: {left}"):
+        take_over(cell_with_replicas)
+
+    assert left in cell_with_replicas.tables()
+    assert value(cell_with_replicas, "JwtSecret") == "the private key JwtSecret"
+
+
 def test_without_replicas_nothing_is_made(cell):
     cell.set_up()
 
