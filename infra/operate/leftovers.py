@@ -101,7 +101,10 @@ def require_no_secret(account: Account, tenant: str) -> None:
 
 
 def remove_tables(account: Account, names: list[str]) -> None:
-    """Take the protection from tables and remove them; not before nothing holds them any more."""
+    """Take the protection from tables and remove them; not before nothing holds them any more.
+
+    Returns when they are gone: until then none of the same name can be made.
+    """
     client = account.client("dynamodb")
     for name in names:
         described = client.describe_table(TableName=name)["Table"]
@@ -109,8 +112,22 @@ def remove_tables(account: Account, names: list[str]) -> None:
             continue
         if described.get("DeletionProtectionEnabled"):
             client.update_table(TableName=name, DeletionProtectionEnabled=False)
-            account.until(rests(client, name))
+            account.until(_is_updated(client, name))
         client.delete_table(TableName=name)
+    account.until(lambda: not any(status(client, name) for name in names))
+
+
+def _is_updated(client: Any, name: str) -> Callable[[], bool]:
+    """A table whose key is to be deleted never is `ACTIVE` again."""
+    return lambda: status(client, name) != "UPDATING"
+
+
+def status(client: Any, name: str) -> str:
+    """What state a table is in; empty where there is none of this name."""
+    try:
+        return str(client.describe_table(TableName=name)["Table"]["TableStatus"])
+    except client.exceptions.ResourceNotFoundException:
+        return ""
 
 
 def rests(client: Any, name: str) -> Callable[[], bool]:

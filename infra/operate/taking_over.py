@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from infra.checks.reading import of_kind
-from infra.operate import builds, leftovers, table_settings
+from infra.operate import builds, leftovers
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import Onboarding
@@ -53,25 +53,29 @@ class _TakingOver(Onboarding):
 
     def create(self) -> str:
         """No key is removed for another try, as at an onboarding: there are no others."""
-        self._remove_left_tables()
+        if left := self._left_tables():
+            self._require_empty(left)
+            print(f"    An earlier try has left these, which are removed: {', '.join(left)}.")
+            leftovers.remove_tables(self._account, left)
         return self._change(self._parameters())
 
-    def _remove_left_tables(self) -> None:
-        """They are protected, so those that a try has made stay when it is taken back, empty."""
-        tables = of_kind(self._stack.template(), "DynamoDB::Table")
-        held = {table_settings.name_of(each, self._entry.tenant) for _, each in tables}
-        there = [name for _, name in leftovers.tables(self._account, self._entry.tenant)]
-        left = [name for name in there if name not in held]
+    def _left_tables(self) -> list[str]:
+        """Those of a try that CloudFormation has taken back stay, as they are protected."""
+        if [*of_kind(self._stack.template(), "DynamoDB::Table")]:
+            return []  # it has tables, so what else there is comes from something else
+        there = leftovers.tables(self._account, self._entry.tenant)
+        return [name for epoch, name in there if epoch == self._entry.epoch]
+
+    def _require_empty(self, tables: list[str]) -> None:
+        """Nobody has used a tenant before it is made; what the tables tell of rows is hours old."""
         client = self._account.client("dynamodb")
-        counts = {
-            name: client.describe_table(TableName=name)["Table"]["ItemCount"] for name in left
-        }
-        if filled := [name for name, count in counts.items() if count]:
+        there = [name for name in tables if leftovers.status(client, name) != "DELETING"]
+        if filled := [name for name in there if _has_rows(client, name)]:
             raise Failed(
-                f"These tables have rows and belong to no stack: {', '.join(filled)}. Look at "
-                f"them, and remove them when nobody needs them."
+                f"Nothing is removed: these tables belong to no stack and have rows: "
+                f"{', '.join(filled)}. Find out what they are; once nobody needs them, take their "
+                f"protection and remove them by hand."
             )
-        leftovers.remove_tables(self._account, left)
 
     def _has_begun(self) -> bool:
         """An import that was undone leaves a stack too, which never gets secrets that exist."""
@@ -129,3 +133,7 @@ def _of_secrets(template: Json) -> Json:
         **{name: value for name, value in template.items() if name != "Outputs"},
         "Resources": resources,
     }
+
+
+def _has_rows(client: Any, table: str) -> bool:
+    return bool(client.scan(TableName=table, Limit=1, ConsistentRead=True)["Items"])

@@ -119,7 +119,7 @@ def test_a_stack_that_cannot_be_made_takes_no_key_along(cell_with_replicas):
     require_taken_over(cell_with_replicas)
 
 
-def test_tables_that_another_try_has_not_made_are_not_removed(cell_with_replicas):
+def test_tables_with_rows_are_not_removed(cell_with_replicas):
     cell_with_replicas.stacks.fails["Objects"] = "The name of the bucket is taken."
     with pytest.raises(Failed, match="The name of the bucket is taken"):
         take_over(cell_with_replicas)
@@ -128,7 +128,7 @@ def test_tables_that_another_try_has_not_made_are_not_removed(cell_with_replicas
     row = {"kind": {"S": "user"}, "value": {"S": "ada@example.org"}}
     cell_with_replicas.client("dynamodb").put_item(TableName=left, Item=row)
 
-    with pytest.raises(Failed, match=f"These tables have rows and belong to no stack: {left}"):
+    with pytest.raises(Failed, match=f"these tables belong to no stack and have rows: {left}"):
         take_over(cell_with_replicas)
 
     assert left in cell_with_replicas.tables()
