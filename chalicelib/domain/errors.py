@@ -109,3 +109,7 @@ class Unavailable(Refusal):
     def __init__(self, message: str = "The service is busy; try again.", seconds: int = 1) -> None:
         super().__init__(message)
         self.seconds = seconds
+
+
+class Overloaded(Unavailable):
+    """Storage takes no transaction of this size now; a smaller one may pass."""

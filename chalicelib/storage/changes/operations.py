@@ -35,20 +35,14 @@ from typing import TypeVar
 
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.errors import Conflict, Invalid, Refusal, Stale, Unavailable
+from chalicelib.domain.errors import Conflict, Invalid, Overloaded, Refusal, Stale, Unavailable
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.operator import audit, rounds
 from chalicelib.storage import fetching, writing
 from chalicelib.storage.base import Check, Key, Table, in_chunks
 from chalicelib.storage.changes import parts, rewriting, room
 from chalicelib.storage.changes.parts import Part
-from chalicelib.storage.changes.transaction import (
-    MAX_ROWS,
-    Locked,
-    Overloaded,
-    Transaction,
-    fitting,
-)
+from chalicelib.storage.changes.transaction import MAX_ROWS, Locked, Transaction, fitting
 from chalicelib.storage.changes.writes import UPDATE, Write
 from chalicelib.storage.connection import Json
 from chalicelib.storage.stamps import lift_row
@@ -164,10 +158,7 @@ class Change(Transaction):
         return whole
 
     def _require_sound(self, items: Sequence[Json]) -> None:
-        """Refuse what rests on rows that are held, or does not fit; nothing is written before.
-
-        `items` are all lines that are not staged yet, as DynamoDB takes them.
-        """
+        """Refuse what rests on held rows, or does not fit; `items` are all lines not staged yet."""
         held = {str(row.lock): row.key for row in self._rested.values() if row.lock is not None}
         if held:
             raise Locked(held)
@@ -244,10 +235,9 @@ def end(held: Mapping[str, Key]) -> None:
 
 
 def sweep(created_before: datetime) -> Counter[str]:
-    """End what was left: carry out what is committed, undo what is not. For maintenance only.
+    """End what was left, for maintenance: it reads a whole table, and may run twice at once.
 
-    Returns how often each happened, and how many operations `failed` to end and stay. It
-    reads a whole table, and may run twice at once.
+    Returns how many operations were `finished` and `undone`, and how many `failed` to end and stay.
     """
     found = [operation for operation, created in parts.staged() if created < created_before]
     return rounds.of(found, lambda each: _end(each, partial(_discard, each)), name=str)
@@ -322,9 +312,8 @@ def _carry_out(header: Part, lines: Sequence[Part] | None = None) -> None:
         except Stale:  # somebody else has gone on
             current = parts.find_header(header.operation)
         except Overloaded:  # a page may be more than the partition of its rows takes in a second
-            if most == 1:
+            if (most := most // 2) == 0:
                 raise
-            most //= 2
     for page in parts.all_lines(header.operation) if lines is None else [lines]:
         parts.remove(page)
 
@@ -338,9 +327,7 @@ def _left(header: Part, lines: Sequence[Part] | None) -> Sequence[Part]:
 
 
 def _with_next_page(header: Part, left: Sequence[Part], most: int) -> Part | None:
-    """Write what fits a transaction with the header, so many lines at `most`.
-
-    Returns the header, unless it has gone with the last page.
+    """Write what fits a transaction with the header; return that, unless it has gone with the last.
 
     Raises `Incomplete` where lines are missing, but `Stale` where somebody else has gone on.
     """

@@ -68,15 +68,9 @@ class Part(Table):
 
     @classmethod
     def header(cls, operation: str, target: Key, *, closed: bool = False) -> Part:
-        return cls(
-            operation,
-            _HEADER,
-            table=target.table.bare_name(),
-            row=target.raw(),
-            closed=closed or None,
-            done=_HEADER,
-            written=0,
-        )
+        made = cls(operation, _HEADER, table=target.table.bare_name(), row=target.raw())
+        made.closed, made.done, made.written = closed or None, _HEADER, 0
+        return made
 
     @classmethod
     def line(cls, operation: str, write: Write) -> Part:

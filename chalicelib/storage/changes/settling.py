@@ -73,8 +73,7 @@ def set_of(
     query = partial(fetching.query, table, hash_key)
 
     def whole() -> RowsByKey:
-        rows = query(subject=subject if index is None else None)
-        return dict(fetching.by_key(table, rows))
+        return dict(fetching.by_key(table, query(subject=subject if index is None else None)))
 
     known = decisions.met()
     if known and issubclass(table, Dependent):

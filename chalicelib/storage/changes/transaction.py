@@ -30,7 +30,7 @@ from pynamodb.exceptions import CancellationReason, VerboseClientError
 from pynamodb.expressions.condition import Condition
 from pynamodb.expressions.update import Action
 
-from chalicelib.domain.errors import IN_THE_WAY, Conflict, Refusal, Stale, Unavailable
+from chalicelib.domain.errors import IN_THE_WAY, Conflict, Overloaded, Refusal, Stale
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.light import dataclass
 from chalicelib.storage import fetching, pace
@@ -413,10 +413,6 @@ class Transaction:
     def _add(self, line: _Line) -> None:
         earlier = self._lines.get(line.key)
         self._lines[line.key] = earlier.joined(line) if earlier else line
-
-
-class Overloaded(Unavailable):
-    """Storage takes no transaction of this size now; a smaller one may pass."""
 
 
 def fitting(items: Sequence[Json]) -> int:

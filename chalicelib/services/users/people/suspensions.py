@@ -16,7 +16,7 @@ from itertools import takewhile
 from typing import Self
 
 from chalicelib.domain import clock, deadline
-from chalicelib.domain.errors import Refusal, Stale
+from chalicelib.domain.errors import Overloaded, Refusal, Stale
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator import audit, rounds
@@ -25,7 +25,7 @@ from chalicelib.services.access.expiry import Expiring
 from chalicelib.services.access.secret_accesses import ever_read
 from chalicelib.storage import deciding, reading
 from chalicelib.storage.base import Check, timestamp_text
-from chalicelib.storage.changes.transaction import MAX_ROWS, Overloaded, Transaction
+from chalicelib.storage.changes.transaction import MAX_ROWS, Transaction
 from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.settings import EXPIRY_OWED, Setting
