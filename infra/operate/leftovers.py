@@ -136,11 +136,7 @@ def rests(client: Any, name: str) -> Callable[[], bool]:
 
 def is_there(account: Account, table: str) -> bool:
     """Whether a table is made, with its rows where it is restored."""
-    client = account.client("dynamodb")
-    try:
-        return rests(client, table)()
-    except client.exceptions.ResourceNotFoundException:
-        return False
+    return status(account.client("dynamodb"), table) == "ACTIVE"
 
 
 def _bucket(account: Account, tenant: str) -> str:
