@@ -115,6 +115,66 @@ def test_one_inherits_from_another(kind: Any) -> None:
     assert repr(Further(1)).endswith("Further(a=1, b=2)")
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_members_have_defaults_of_their_own_and_are_completed(kind: Any) -> None:
+    @kind(slots=True)
+    class Basket:
+        owner: str
+        _: dataclasses.KW_ONLY
+        things: list[str] = field(default_factory=list)
+        size: int = field(init=False, default=0)
+
+        def __post_init__(self) -> None:
+            self.size = len(self.things)
+
+    one, other = Basket("a"), Basket("b", things=["c"])
+    one.things.append("d")
+    assert (other.owner, other.things, other.size) == ("b", ["c"], 1)
+    assert Basket("e").things == []
+    for arguments in ({}, {"owner": "a", "more": 1}, {"owner": "a", "size": 2}):
+        with pytest.raises(TypeError, match=r"__init__\(\)"):
+            Basket(**arguments)
+    with pytest.raises(TypeError, match=r"__init__\(\)"):
+        Basket("a", ["b"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("first", ["Base", "Heir", "Plain", "Own"])
+def test_whichever_class_comes_first_each_makes_its_own(kind: Any, first: str) -> None:
+    @kind(slots=True)
+    class Base:
+        a: int = 1
+
+    @kind(slots=True)
+    class Heir(Base):
+        b: int = 2
+
+    class Plain(Heir):
+        pass
+
+    class Own(Heir):
+        def __init__(self) -> None:
+            super().__init__(b=5)
+
+    classes = {each.__name__: each for each in (Base, Heir, Plain, Own)}
+    classes[first]()
+    assert (Base(3).a, Heir(3, 4).b, Plain(b=4).b, Own().b) == (3, 4, 4, 5)
+    assert type(Plain()) is Plain
+    assert not hasattr(Base(), "b")
+
+
+def test_what_makes_instances_is_written_with_the_first_of_them() -> None:
+    entry = made(light.dataclass)
+    before = entry.__init__
+    entry("a")
+    written = entry.__init__
+    entry("b")
+
+    assert before.__code__.co_varnames[:3] == ("self", "given", "named")
+    assert written.__code__.co_varnames == ("self", "name", "secret", "note", "about")
+    assert entry.__init__ is written
+
+
 def test_the_standard_library_knows_them() -> None:
     point = Point(1)
     assert dataclasses.is_dataclass(point)
