@@ -13,6 +13,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 ENGINE ?= moto
 PROVE ?= few
+SHARE ?= 1
 ARGS ?=
 
 # Compiled files are kept, also where the environment says otherwise: each of the processes that tests start would
@@ -67,8 +68,8 @@ serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NA
 quick: $(DEVELOPING) ## run the tests of parts and of a few endpoints, in a minute; PYTHON=, VENV= for another Python
 	ENGINE=embedded $(BIN)/python -m pytest @tests/quick.txt $(ARGS)
 
-test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, PROVE=some for more, ARGS= for pytest
-	$(ALONE) PROVE=$(PROVE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
+test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, PROVE=some for more, SHARE=3 for a third, ARGS= for pytest
+	$(ALONE) PROVE=$(PROVE) SHARE=$(SHARE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
 
 prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test
 	$(ALONE) PROVE=all ENGINE=$(ENGINE) $(BIN)/python -m pytest $(PROVED) $(ARGS)

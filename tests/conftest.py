@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.support import environment
+from tests.support import environment, proving
 
 environment.prepare()
 
@@ -44,6 +44,12 @@ def pytest_sessionstart() -> None:
     leaks.hear_logs()
     if environment.ENGINE == "dynamodb-local" and (problem := dynamodb_local.missing()):
         raise pytest.UsageError(problem)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not in the share that was asked for."""
+    config.hook.pytest_deselected(items=[it for it in items if not proving.in_share(it.nodeid)])
+    items[:] = [item for item in items if proving.in_share(item.nodeid)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,11 +2,13 @@
 
 `make test` tries the fewest samples, as does `.ci/run`. PROVE=some tries what is usual, and
 `make prove` says PROVE=all. Which refusals and cases are tested is the same in all of them.
+SHARE=3 runs about every third test, for a second engine after all of them ran on the first.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterable
 
 _LEVEL = os.environ.get("PROVE", "few")
@@ -14,6 +16,9 @@ if _LEVEL not in ("few", "some", "all"):
     raise ValueError(f"PROVE is few, some or all, not {_LEVEL}.")
 PROVING = _LEVEL == "all"
 SAMPLING = _LEVEL == "few"
+_SHARE = int(os.environ.get("SHARE", "1"))
+if _SHARE < 1:
+    raise ValueError(f"SHARE is 1 for all tests, 3 for every third one, not {_SHARE}.")
 
 
 def more(usual: int, proving: int) -> int:
@@ -28,3 +33,8 @@ def tried(names: Iterable[str]) -> list[str]:
 def fewer(sampled: int, usual: int) -> int:
     """How many are tried, or which one of so many; with `more` around it, three amounts."""
     return sampled if SAMPLING else usual
+
+
+def in_share(test: str) -> bool:
+    """Whether the test of this name runs; the same ones do each time and in each process."""
+    return zlib.crc32(test.encode()) % _SHARE == 0
