@@ -20,6 +20,9 @@ ARGS ?=
 # compile all of them again.
 export PYTHONDONTWRITEBYTECODE :=
 
+# Only `make test` leaves out tests, never `make prove`.
+unexport SHARE
+
 # What is imported is compiled then; most is never imported, and compiling it is a third of the work of installing.
 INSTALL := install --quiet --disable-pip-version-check --no-compile
 
@@ -68,7 +71,7 @@ serve: $(SERVING) ## serve on this machine; PORT= DATA= DIALECT= ADMIN= FIRST_NA
 quick: $(DEVELOPING) ## run the tests of parts and of a few endpoints, in a minute; PYTHON=, VENV= for another Python
 	ENGINE=embedded $(BIN)/python -m pytest @tests/quick.txt $(ARGS)
 
-test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, PROVE=some for more, SHARE=3 for a third, ARGS= for pytest
+test: setup $(PREPARED) ## run the tests; ENGINE=moto, embedded or dynamodb-local, PROVE=some for more, SHARE=4 for a quarter, ARGS= for pytest
 	$(ALONE) PROVE=$(PROVE) SHARE=$(SHARE) ENGINE=$(ENGINE) $(BIN)/python -m pytest $(ARGS)
 
 prove: setup $(PREPARED) ## the sweeps, races and models, at full length; ENGINE=, ARGS= as for test

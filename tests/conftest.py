@@ -47,9 +47,19 @@ def pytest_sessionstart() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is not in the share that was asked for."""
-    config.hook.pytest_deselected(items=[it for it in items if not proving.in_share(it.nodeid)])
-    items[:] = [item for item in items if proving.in_share(item.nodeid)]
+    """Leave out what is not in the share that was asked for, but nothing another engine skips."""
+    kept, left_out = [], []
+    for item in items:
+        is_tried = proving.in_share(item.nodeid) or item.get_closest_marker("skipif")
+        (kept if is_tried else left_out).append(item)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if proving.SHARE > 1:
+        terminalreporter.line(f"One test of {proving.SHARE} was tried, by SHARE.")
 
 
 @pytest.hookimpl(tryfirst=True)

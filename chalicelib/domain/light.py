@@ -1,9 +1,9 @@
 """`dataclass`, as of the standard library, made in a fraction of the time.
 
 `dataclasses` writes and compiles up to seven functions for each class, at each start of a process:
-a third of what a function of ours took to start (ADR 51). Here one is compiled, `__init__`, and
-that with the first instance, since a request makes instances of few of them; what compares, hashes
-and shows is shared by all classes. `frozen` holds where types are checked: mypy refuses what would
+a third of what a function of ours took to start (ADR 51). Here one is compiled, `__init__`, when
+the first instance is made, because a request needs few of these classes; what compares, hashes and
+shows is shared by all classes. `frozen` holds where types are checked: mypy refuses what would
 change an instance, and nothing does while the service runs.
 """
 
@@ -60,7 +60,7 @@ def _shared(made: type[Any], *, frozen: bool, shown: bool) -> dict[str, Any]:
 def _until_first(made: Any) -> Any:
     """The `__init__` that a class has until its first instance is made."""
 
-    def __init__(self: Any, *given: Any, **named: Any) -> None:  # noqa: N807
+    def __init__(self: Any, /, *given: Any, **named: Any) -> None:  # noqa: N807
         made.__init__ = _written(made)
         made.__init__(self, *given, **named)
 

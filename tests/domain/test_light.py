@@ -116,7 +116,7 @@ def test_one_inherits_from_another(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_members_have_defaults_of_their_own_and_are_completed(kind: Any) -> None:
+def test_each_instance_has_its_own_defaults_and_post_init_runs(kind: Any) -> None:
     @kind(slots=True)
     class Basket:
         owner: str
