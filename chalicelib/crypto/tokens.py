@@ -13,13 +13,11 @@ from contextlib import suppress
 from hashlib import sha256
 from typing import Any
 
-import jwt
 from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import padding, rsa
-from jwt.types import Options
-from jwt.utils import base64url_encode
 
+from chalicelib.crypto.pyjwt import Options, base64url_encode, jwt
 from chalicelib.domain.errors import Unauthenticated
 from chalicelib.domain.light import dataclass
 from chalicelib.domain.operator.key_sets import Jwk
