@@ -2,6 +2,8 @@
 
 What is expected comes from `groups.py`, never from the policies that are tried here. The
 roles are taken and the calls are made; none would change a thing if it were let through.
+What a service offers besides is too much to call: there the local cloud reads the policies
+by the same evaluator, and calls are made to one thing of each tenant.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ IN_TRANSACTIONS = {
     "Delete": "DeleteItem",
 }
 WRITING_LOGS = ("CreateLogStream", "PutLogEvents")
+ROW_ACTIONS = frozenset(action for right in Right for action in right.value)
 ROW_OPERATIONS = {*ON_ROWS, *IN_BATCHES, "TransactGetItems", "TransactWriteItems"}
 
 
@@ -42,6 +45,7 @@ class Role:
     name: str
     group: EndpointGroup
     caller: Caller
+    policies: list[str]
 
     def mistaken(self, service, attempts):
         """The attempts that end otherwise than they should."""
@@ -52,6 +56,24 @@ class Role:
             if self.caller.is_refused(service, operation, sent) == may
         ]
 
+    def allowed(self, service, resource, besides=frozenset()):
+        """Of all that a service offers, what the policies let the role do with a thing.
+
+        Besides what calls are named after, a service may check actions of other names.
+        """
+        asked = {each for each, _ in everything(service)} | besides
+        read = self.caller.cloud.client("iam").simulate_custom_policy(
+            PolicyInputList=self.policies,
+            ActionNames=[f"{service}:{each}" for each in sorted(asked)],
+            ResourceArns=[resource],
+        )
+        decided = {
+            each["EvalActionName"].removeprefix(f"{service}:"): each["EvalDecision"]
+            for each in read["EvaluationResults"]
+        }
+        assert decided.keys() == asked
+        return {each for each in asked if decided[each] == "allowed"}
+
 
 @pytest.fixture(scope="module", params=[*BY_NAME, RELEASES])
 def role(request, acme):
@@ -60,7 +82,18 @@ def role(request, acme):
     name = acme.stack.resources[function.role if function else "ReleasesRole"]
     group = function.group if function else EndpointGroup(RELEASES, modules=())
     with caller_with(name, acme.cloud) as caller:
-        yield Role(request.param, group, caller)
+        yield Role(request.param, group, caller, policies_of(name, acme.cloud))
+
+
+def policies_of(role, cloud):
+    """All there are: its own ones, as texts."""
+    iam = cloud.client("iam")
+    assert iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"] == []
+    found = [
+        iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+        for name in iam.list_role_policies(RoleName=role)["PolicyNames"]
+    ]
+    return [json.dumps(each) for each in found]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +115,7 @@ def on_rows(table):
 def test_every_action_on_rows_is_tried():
     tried = {action for action, _, _ in on_rows("table")}
 
-    assert tried == {action for right in Right for action in right.value}
+    assert tried == ROW_ACTIONS
 
 
 def test_it_does_with_rows_what_its_group_names(role, tenants):
@@ -113,15 +146,27 @@ def test_it_asks_indexes_only_of_tables_it_reads(role, tenants):
 
 
 def test_it_does_nothing_else_with_tables(role, tenants):
+    prefix = f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/"
+    for tenant, is_own in tenants:
+        for table in our_tables():
+            name = tenant.stack.outputs["TablePrefix"] + table
+            may = {each for each in ROW_ACTIONS if is_own and role.group.allows(each, table)}
+            assert role.allowed("dynamodb", prefix + name, ROW_ACTIONS) == may, name
+
+
+def test_it_is_refused_all_else_with_a_table(role, tenants):
     attempts = [
         (operation, sent, False)
         for tenant, _ in tenants
-        for name in tenant.stack.of_kind("DynamoDB::Table").values()
-        for operation, sent in everything("dynamodb", **names_of_table(name))
+        for operation, sent in everything("dynamodb", **names_of_table(a_table_of(tenant)))
         if operation not in ROW_OPERATIONS
     ]
 
     assert role.mistaken("dynamodb", attempts) == []
+
+
+def a_table_of(tenant):
+    return tenant.stack.outputs["TablePrefix"] + next(iter(our_tables()))
 
 
 def names_of_table(name):
@@ -173,16 +218,27 @@ def test_it_leaves_what_failed_only_if_nobody_waits_for_its_answer(role, tenants
 
 
 def test_it_reads_no_log_and_writes_no_others(role, tenants):
+    for tenant, is_own in tenants:
+        for name in tenant.stack.of_kind("Logs::LogGroup").values():
+            arn = f"arn:aws:logs:{REGION}:{ACCOUNT}:log-group:{name}"
+            writes = is_own and name.endswith(f"/{role.name}")
+            assert role.allowed("logs", arn) == set(), name
+            assert role.allowed("logs", f"{arn}:*") == (set(WRITING_LOGS) if writes else set())
+
+
+def test_it_is_refused_each_call_about_a_log(role, tenants):
     """Of its own, the local cloud expects another ARN for writing than AWS does."""
     attempts = [
         (operation, sent, False)
         for tenant, is_own in tenants
-        for name in tenant.stack.of_kind("Logs::LogGroup").values()
-        for operation, sent in everything("logs", **names_of_log(name))
-        if not (is_own and name.endswith(f"/{role.name}") and operation in WRITING_LOGS)
+        for operation, sent in everything("logs", **names_of_log(a_log_of(tenant)))
     ]
 
     assert role.mistaken("logs", attempts) == []
+
+
+def a_log_of(tenant):
+    return next(iter(tenant.stack.of_kind("Logs::LogGroup").values()))
 
 
 def names_of_log(name):
