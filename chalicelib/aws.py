@@ -43,14 +43,14 @@ class QuickLoader(Loader):  # type: ignore[misc]
 def client(service: str, patience: Patience, **options: Any) -> Any:
     """A client of a service in our region; `options` are those of botocore's `Config`."""
     session = botocore.session.get_session()
-    session.register_component("data_loader", _loader())
+    session.register_component("data_loader", loader())
     config = Config(**patience.as_config(), **options)
     return session.create_client(service, region_name=settings.region, config=config)
 
 
 @cache
-def _loader() -> QuickLoader:
-    """What it has read serves every client."""
+def loader() -> QuickLoader:
+    """The one of this process: what it has read serves every client."""
     return QuickLoader()
 
 

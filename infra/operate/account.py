@@ -17,7 +17,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import NoCredentialsError
 
-from chalicelib.aws import QuickLoader
+from chalicelib.aws import loader
 from infra.operate.steps import Failed
 
 _PATIENT = Config(retries={"mode": "standard", "max_attempts": 8})
@@ -84,7 +84,7 @@ class Account:
 def _session(region: str | None) -> boto3.Session:
     """Whose clients open quickly: a command opens ten of them."""
     made = botocore.session.get_session()
-    made.register_component("data_loader", QuickLoader())
+    made.register_component("data_loader", loader())
     return boto3.Session(region_name=region, botocore_session=made)
 
 

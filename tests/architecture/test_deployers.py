@@ -76,7 +76,7 @@ def test_what_is_beside_is_told_by_no_schema(kind):
 def test_all_that_a_kind_needs_is_allowed_somewhere(kind):
     allowed = {
         action
-        for statement in TENANTS.statements()
+        for statement in TENANTS.statements
         if statement["Effect"] == "Allow"
         for action in statement["Action"]
     }

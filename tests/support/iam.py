@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
 
@@ -71,9 +71,10 @@ class Rights:
     named: Mapping[str, str] = field(default_factory=lambda: OF_THE_CELL)
 
     def allow(self, action: str, on: str = "*", context: Context = NOTHING) -> bool:
-        said = {each["Effect"] for each in self.statements() if is_about(each, action, on, context)}
+        said = {each["Effect"] for each in self.statements if is_about(each, action, on, context)}
         return said == {"Allow"}
 
+    @cached_property
     def statements(self) -> list[dict[str, Any]]:
         role = self.template["Resources"][self.role]["Properties"]
         attached = [each["Ref"] for each in role.get("ManagedPolicyArns", ())]
@@ -148,5 +149,9 @@ _OPERATORS: dict[str, Callable[[list[str], Any], bool]] = {
 
 def is_like(text: str, pattern: str) -> bool:
     """A star is anything, also with colons and slashes in it."""
-    parts: Iterable[str] = map(re.escape, pattern.split("*"))
-    return re.fullmatch(".*".join(parts).replace(r"\?", "."), text) is not None
+    return _compiled(pattern).fullmatch(text) is not None
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))).replace(r"\?", "."))

@@ -14,8 +14,10 @@ from typing import Any
 
 import boto3
 import botocore.handlers
+import botocore.session
 from botocore.exceptions import ClientError
 
+from chalicelib.aws import loader
 from infra.template.cell.deployers import DEPLOYER
 from infra.template.cell.tenants_role import ROLE
 from tests.infra_cloud.given.authorization import Authorization
@@ -42,6 +44,8 @@ class Watch:
     """Actions that a command hears it may not do, as from AWS; with others the test fails."""
     calls: list[tuple[str, Authorization]] = field(default_factory=list)
     """What was asked for which role."""
+    _rights: dict[tuple[str, int], Rights] = field(default_factory=dict)
+    """What has been read of a template's policies, by role and template."""
 
     @contextmanager
     def acting(self, role: str | None) -> Iterator[None]:
@@ -62,8 +66,12 @@ class Watch:
             return
         for each in needed(model, params, self.stacks):
             self.calls.append((self.role, each))
-            if not may(self.template, self.role, each):
+            if not may(self._rights_of(self.role), each):
                 self._refuse(each, model.name)
+
+    def _rights_of(self, role: str) -> Rights:
+        key = (role, id(self.template))
+        return self._rights.setdefault(key, rights(self.template, role))
 
     def _refuse(self, each: Authorization, operation: str) -> None:
         said = f"{self.role} may not {each}"
@@ -72,8 +80,8 @@ class Watch:
         raise ClientError({"Error": {"Code": "AccessDenied", "Message": said}}, operation)
 
 
-def may(template: dict[str, Any], role: str, each: Authorization) -> bool:
-    return rights(template, role).allow(each.action, each.on, dict(each.context))
+def may(whose: Rights, each: Authorization) -> bool:
+    return whose.allow(each.action, each.on, dict(each.context))
 
 
 def rights(template: dict[str, Any], role: str) -> Rights:
@@ -87,9 +95,11 @@ def watching(watch: Watch) -> Iterator[None]:
     boto3's own session is made anew, since one of before hears nothing. A client may be kept
     longer than the watch, which is deaf then.
     """
-    boto3.DEFAULT_SESSION = None
     handler = ("provide-client-params", watch.hear)
     botocore.handlers.BUILTIN_HANDLERS.append(handler)
+    session = botocore.session.get_session()
+    session.register_component("data_loader", loader())
+    boto3.DEFAULT_SESSION = boto3.Session(botocore_session=session)
     try:
         yield
     finally:
