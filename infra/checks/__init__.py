@@ -8,7 +8,9 @@ wrong in any template; these look for what would be wrong in ours. What none of 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from infra.checks import (
     alarms,
@@ -113,7 +115,14 @@ OF_A_CELL: tuple[Check, ...] = (
 
 def findings(template: Json) -> list[str]:
     """Everything that is wrong with a tenant's template."""
-    return [finding for check in CHECKS for finding in check(template)]
+    return list(_findings(json.dumps(template)))
+
+
+@lru_cache(maxsize=8)
+def _findings(text: str) -> tuple[str, ...]:
+    """Once for each template: a command makes the same one in several of its steps."""
+    template = json.loads(text)
+    return tuple(finding for check in CHECKS for finding in check(template))
 
 
 def findings_of_a_cell(template: Json) -> list[str]:
