@@ -81,11 +81,20 @@ def plain_refusal(event: Event, status: int) -> Answer:
 
 
 class Gateway:
-    """Serves one app; `refuse` answers what does not reach it, or makes it fail."""
+    """Serves one app; `refuse` answers what does not reach it, or makes it fail.
 
-    def __init__(self, app: App, refuse: Refuse = plain_refusal) -> None:
+    `answered` is called after each answer.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        refuse: Refuse = plain_refusal,
+        answered: Callable[[], None] = lambda: None,
+    ) -> None:
         self._app = app
         self._refuse = refuse
+        self._answered = answered
         self._routes = Routes(app.routes)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,6 +104,7 @@ class Gateway:
         status, headers, content = http_of(self._answer(scope, body))
         await send(beginning(status, headers))
         await send({"type": "http.response.body", "body": content})
+        self._answered()
 
     def refuse_no_http(self) -> tuple[int, RawHeaders, bytes]:
         """The answer to what is no HTTP."""

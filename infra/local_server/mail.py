@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from contextvars import Context
 from datetime import datetime
 from email.message import EmailMessage
@@ -15,6 +16,10 @@ from typing import Any, Protocol
 
 AT_A_TURN = 10
 """Mails; whoever asks meanwhile waits for so many at most, some 0.1 s."""
+QUIET = 0.1
+"""Seconds without a request, after which what can wait is sent, one mail at a turn."""
+PATIENCE = 2.0
+"""Seconds after which it is sent although requests come."""
 _NOT_IN_A_NAME = re.compile(r"[^0-9A-Za-z-]")
 
 
@@ -77,17 +82,31 @@ class PostOffice:
         self._sender = sender
         self._hand_over = hand_over
         self._waiting: deque[str] = deque()
+        self._patient: deque[str] = deque()
+        self._quiet_from = self._at_latest = 0.0
 
     def deliver_later(self, mail_id: str) -> None:
         """Send a mail once the request it comes from is answered, so that it costs none."""
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:  # nothing is served yet
+        if loop := _served_by():
+            self._waiting.append(mail_id)
+            if len(self._waiting) == 1:
+                self._go_on(loop)
+        else:
             self.deliver(mail_id)
-            return
-        self._waiting.append(mail_id)
-        if len(self._waiting) == 1:
-            self._go_on(loop)
+
+    def deliver_when_quiet(self, mail_id: str) -> None:
+        """The same of a mail that nobody looks out for: while requests come, it waits a while."""
+        if loop := _served_by():
+            self._patient.append(mail_id)
+            if len(self._patient) == 1:
+                self._at_latest = loop.time() + PATIENCE
+                self._plan(loop)
+        else:
+            self.deliver(mail_id)
+
+    def has_answered(self) -> None:
+        """Somebody was answered just now, and may ask again."""
+        self._quiet_from = asyncio.get_running_loop().time() + QUIET
 
     def _go_on(self, loop: asyncio.AbstractEventLoop) -> None:
         """Send some of what waits, and let who asks meanwhile come before the others.
@@ -101,13 +120,32 @@ class PostOffice:
         try:
             while self._waiting and begun < AT_A_TURN:
                 begun += 1
-                try:
-                    self.deliver(self._waiting[0])
-                finally:
-                    self._waiting.popleft()
+                self._deliver_first(self._waiting)
         finally:
             if self._waiting:
                 self._go_on(loop)
+
+    def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
+        when = min(self._quiet_from, self._at_latest)
+        loop.call_at(when, self._deliver_patient, loop, context=Context())
+
+    def _deliver_patient(self, loop: asyncio.AbstractEventLoop) -> None:
+        """One mail if nobody asks, or some if they have waited for long; else none yet."""
+        now, begun = loop.time(), 0
+        most = AT_A_TURN if now >= self._at_latest else int(now >= self._quiet_from)
+        try:
+            while self._patient and begun < most:
+                begun += 1
+                self._deliver_first(self._patient)
+        finally:
+            if self._patient:
+                self._plan(loop)
+
+    def _deliver_first(self, waiting: deque[str]) -> None:
+        try:
+            self.deliver(waiting[0])
+        finally:
+            waiting.popleft()
 
     def deliver(self, mail_id: str) -> None:
         """Send one mail of the outbox, once however often it is asked for."""
@@ -137,6 +175,13 @@ class PostOffice:
         mail.set_content(rendered.text)
         mail.add_alternative(rendered.html, subtype="html")
         return mail.as_bytes()
+
+
+def _served_by() -> asyncio.AbstractEventLoop | None:
+    """The loop that answers requests; none before anything is served."""
+    with suppress(RuntimeError):
+        return asyncio.get_running_loop()
+    return None
 
 
 def _file_name(letter: Letter) -> str:

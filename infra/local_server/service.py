@@ -10,6 +10,7 @@ from contextlib import suppress
 from datetime import timedelta
 from http import HTTPStatus
 from itertools import count
+from typing import Any
 
 from app import app
 from chalicelib.bodies.draft import Draft
@@ -17,7 +18,7 @@ from chalicelib.bodies.users.users import INVALID, AdministratorBody
 from chalicelib.domain import deadline
 from chalicelib.domain.errors import Invalid, Refusal, TargetTooLong, TooLarge, Unavailable
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.operator import audit
+from chalicelib.domain.operator import audit, notices
 from chalicelib.post.relay import Relay
 from chalicelib.post.sending import NotSent
 from chalicelib.services.directory import synchronisation
@@ -60,14 +61,22 @@ def prepare(options: Options, engine: Engine) -> Gateway:
         print(f"The server's key: {server_key.change(options.server_key)}")
     sender = f"Keyhaven <keyhaven@{options.host}>"
     post = PostOffice(options.mails, mails.render, outbox.deliver, sender, _carried())
-    engine.watch(Mail.stored_as(), lambda row: post.deliver_later(row["id"]["S"]))
+    engine.watch(Mail.stored_as(), lambda row: take(row, post))
     for row in list(engine.rows(Mail.stored_as())):
         post.deliver(row["id"]["S"])
     if tenants.is_founded():
         _lead_on(options)
     else:
         _found(options)
-    return Gateway(app, refuse)
+    return Gateway(app, refuse, post.has_answered)
+
+
+def take(row: Mapping[str, Any], post: PostOffice) -> None:
+    """Links are looked out for; what tells of changes is read some time."""
+    kind = notices.kind_of(row["template"]["S"])
+    can_wait = kind is not None and kind.family is not None
+    take = post.deliver_when_quiet if can_wait else post.deliver_later
+    take(row["id"]["S"])
 
 
 def _create_keys(options: Options) -> None:

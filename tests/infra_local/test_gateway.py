@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 import socket
@@ -394,3 +395,32 @@ def test_connections_are_kept(connection, ask):
 
     assert kept is not None
     assert connection.sock is kept
+
+
+def test_it_says_when_it_has_answered():
+    """Also with a refusal; not where nobody waits for an answer any more."""
+    heard = []
+
+    async def send(message):
+        heard.append(message["type"])
+
+    async def ask(path, received):
+        async def receive():
+            return {"type": received}
+
+        scope = {
+            "method": "GET",
+            "raw_path": path,
+            "query_string": b"",
+            "headers": [],
+            "http_version": "1.1",
+            "client": ("127.0.0.1", 1),
+        }
+        await Gateway(Recorded(), answered=lambda: heard.append("answered"))(scope, receive, send)
+
+    asyncio.run(ask(b"/things.json", "http.request"))
+    asyncio.run(ask(b"/broken", "http.request"))
+    assert heard == ["http.response.start", "http.response.body", "answered"] * 2
+
+    asyncio.run(ask(b"/things.json", "http.disconnect"))
+    assert len(heard) == 6

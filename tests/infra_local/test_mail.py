@@ -1,16 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import dataclass, field
 from email import message_from_bytes
 from email.policy import default
-from threading import Event
 
 import pytest
 
+from chalicelib.domain.operator.notices import Event
 from chalicelib.post.relay import NotTaken, Relay
+from infra.local_server import service
 from infra.local_server.courier import Courier
-from infra.local_server.mail import AT_A_TURN, PostOffice
+from infra.local_server.mail import AT_A_TURN, PATIENCE, QUIET, PostOffice
 from tests.support import relays
 
 
@@ -132,6 +134,101 @@ def test_whoever_asks_waits_for_a_few_mails_and_not_for_all(post, outbox, folder
     assert written_by_then == [0, AT_A_TURN, 2 * AT_A_TURN, 2 * AT_A_TURN + 1]
 
 
+class Loop(asyncio.SelectorEventLoop):
+    """One whose clock stands still until it is moved."""
+
+    now = 100.0
+
+    def time(self):
+        return self.now
+
+
+def served(story):
+    """Run what a test does while requests are served."""
+    with asyncio.Runner(loop_factory=Loop) as runner:
+        runner.run(story(runner.get_loop()))
+
+
+def test_what_can_wait_leaves_one_by_one_once_nobody_asks(post, outbox, folder):
+    written = []
+
+    async def serve(loop):
+        post.has_answered()
+        for number in range(3):
+            post.deliver_when_quiet(outbox.put(number))
+        for passed in (0, QUIET / 2, QUIET / 2):
+            loop.now += passed
+            await asyncio.sleep(0)
+            written.append(len(list(folder.iterdir())))
+            if passed:
+                post.has_answered()
+        loop.now += QUIET
+        for _ in range(3):
+            await asyncio.sleep(0)
+            written.append(len(list(folder.iterdir())))
+
+    served(serve)
+    assert written == [0, 0, 0, 1, 2, 3]
+
+
+def test_what_can_wait_leaves_in_time_however_many_ask(post, outbox, folder):
+    written = []
+
+    async def serve(loop):
+        for number in range(AT_A_TURN + 1):
+            post.has_answered()
+            post.deliver_when_quiet(outbox.put(number))
+        loop.now += PATIENCE / 2
+        post.has_answered()
+        await asyncio.sleep(0)
+        written.append(len(list(folder.iterdir())))
+        loop.now += PATIENCE / 2
+        post.has_answered()
+        for _ in range(2):
+            await asyncio.sleep(0)
+            written.append(len(list(folder.iterdir())))
+
+    served(serve)
+    assert written == [0, AT_A_TURN, AT_A_TURN + 1]
+
+
+def test_a_link_waits_for_no_quiet(post, outbox, folder):
+    async def serve(_):
+        post.has_answered()
+        post.deliver_when_quiet(outbox.put(1))
+        post.deliver_later(outbox.put(2))
+        await asyncio.sleep(0)
+
+    served(serve)
+    assert [file.name[-8:] for file in folder.iterdir()] == ["id-2.eml"]
+
+
+@pytest.mark.parametrize(
+    ("template", "can_wait"),
+    [
+        (Event.RESOURCE_UPDATED, True),
+        (Event.RESOURCE_SHARED, True),
+        ("AN_register_user", False),
+        ("AN_recover", False),
+        (Event.SIGN_IN_REFUSED, False),
+        ("of a later release", False),
+    ],
+)
+def test_what_tells_of_changes_can_wait_and_a_link_cannot(template, can_wait):
+    taken = []
+
+    class Office:
+        def deliver_when_quiet(self, mail_id):
+            taken.append((mail_id, True))
+
+        def deliver_later(self, mail_id):
+            taken.append((mail_id, False))
+
+    service.take({"id": {"S": "x"}, "template": {"S": template}}, Office())
+
+    assert taken == [("x", can_wait)]
+
+
 def test_a_mail_that_fails_keeps_none_from_leaving(post, outbox, folder):
     """P14: nor does it what comes later, as the mails do that one notice stands for."""
     failures = []
@@ -159,7 +256,7 @@ def test_no_id_leads_out_of_the_folder(post, outbox, folder):
 
 def test_a_mail_server_of_the_organisation_s_own_is_handed_it_too(folder, outbox, capsys):
     """By a thread, so that no request waits. What it refuses is a file alone."""
-    courier, seen = Courier(NotTaken), Event()
+    courier, seen = Courier(NotTaken), threading.Event()
     with relays.serving() as server:
 
         class Watched(Relay):
