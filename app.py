@@ -13,8 +13,6 @@ from chalice.app import Chalice
 
 from chalicelib.endpoint_groups import served
 from chalicelib.settings import settings
-from chalicelib.storage.base import set_loader
-from chalicelib.tables import catalogue
 from chalicelib.web import dispatch
 from chalicelib.web.envelope import Answer
 from chalicelib.web.request import Request
@@ -78,5 +76,4 @@ app = Keyhaven(app_name="keyhaven", configure_logs=False)
 for group in served(settings.endpoint_group):
     for module in group.modules:
         app.register_blueprint(import_module(f"chalicelib.routes.{module}").endpoints.blueprint)
-set_loader(catalogue.tables)
 gc.freeze()  # what is loaded by now stays

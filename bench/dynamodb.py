@@ -14,8 +14,8 @@ import uvicorn
 from bench import tenant
 from chalicelib.services.operator import keys
 from chalicelib.settings import settings
-from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
+from chalicelib.tables import catalogue
 from infra.local_server.engine import Engine
 
 Message = dict[str, Any]
@@ -50,7 +50,7 @@ class DynamoDB:
 def main() -> None:
     engine = Engine()
     engine.attach(connection.client)
-    for table in every_table():
+    for table in catalogue.tables():
         table.create_table(wait=False)
     assert settings.key_folder is not None
     keys.create_local(settings.key_folder)

@@ -215,12 +215,8 @@ def table_named(name: str) -> type[Table]:
 
 
 def set_loader(load: Callable[[], object]) -> None:
-    """Have tables loaded by `load` once one is asked for by name that is not there.
-
-    A function loads the tables that its requests are about. A large change that it carries out
-    for somebody else may write others.
-    """
-    global _load_others  # noqa: PLW0603 - once, as a process begins
+    """Have tables loaded by `load` once one is asked for by name that is not there."""
+    global _load_others  # noqa: PLW0603 - once, as the first table is declared
     _load_others = load
 
 

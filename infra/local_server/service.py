@@ -24,8 +24,8 @@ from chalicelib.post.sending import NotSent
 from chalicelib.services.directory import synchronisation
 from chalicelib.services.operator import keys, mail_relay, sweeper, tenants
 from chalicelib.services.operator import mails as outbox
-from chalicelib.storage.base import every_table
 from chalicelib.storage.connection import connection
+from chalicelib.tables import catalogue
 from chalicelib.tables.operator.outbox import Mail
 from chalicelib.views import mails, pages
 from chalicelib.web import envelope
@@ -181,7 +181,7 @@ def refuse(event: Event, status: int) -> Answer:
 
 def _create_tables() -> None:
     present = set(connection.list_tables()["TableNames"])
-    for table in every_table():
+    for table in catalogue.tables():
         if table.stored_as() in present:
             continue
         table.create_table(wait=False)

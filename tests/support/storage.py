@@ -17,12 +17,16 @@ import orjson
 from chalicelib.settings import settings
 from chalicelib.storage.base import Table, every_table, in_chunks
 from chalicelib.storage.connection import StorageConnection, connection
+from chalicelib.tables import catalogue
 from infra.local_server.engine import Engine
 from infra.local_server.limits import BATCH_WRITES
 from infra.local_server.mini import mini
 from infra.local_server.strict import Strict
 from tests import dynamodb_local
 from tests.support.environment import ENGINE
+
+catalogue.tables()
+"""All are loaded, before any is made or asked for."""
 
 Item = dict[str, Any]
 Contents = dict[str, Any]

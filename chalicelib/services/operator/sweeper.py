@@ -18,10 +18,6 @@ from chalicelib.domain.operator.rounds import FAILED
 from chalicelib.services.operator import expiry_notices, readings, upgrades
 from chalicelib.services.users.people import avatars, suspensions
 from chalicelib.storage.changes import operations
-from chalicelib.tables import catalogue
-
-catalogue.tables()
-"""All are loaded: what was left behind may be of any table."""
 
 LEFT_BEHIND = timedelta(minutes=5)
 _DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
