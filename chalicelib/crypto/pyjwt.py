@@ -7,27 +7,9 @@ its members.
 
 from __future__ import annotations
 
-import sys
-from importlib.util import LazyLoader, find_spec, module_from_spec
+from chalicelib.lazy import put_off
 
-import cryptography
-
-
-def _load_when_asked() -> None:
-    """The standard library's recipe for lazy imports, where nobody has imported it yet."""
-    name = "cryptography.x509"
-    spec = None if name in sys.modules else find_spec(name)
-    if spec is None or spec.loader is None:
-        return
-    spec.loader = LazyLoader(spec.loader)
-    module = module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    # Otherwise `from cryptography import x509` would ask for a member, as any import of it does.
-    setattr(cryptography, "x509", module)  # noqa: B010 - it declares none
-
-
-_load_when_asked()
+put_off("cryptography.x509")
 
 import jwt  # noqa: E402
 from jwt.types import Options  # noqa: E402

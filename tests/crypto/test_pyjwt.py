@@ -16,7 +16,7 @@ from tests.support.wire.served import ROOT
 PARTS = "{each for each in sys.modules if each.startswith('cryptography.x509.')}"
 ASKED = [
     "import jwt.algorithms as known; known.x509.load_der_x509_certificate",
-    "import cryptography.x509",
+    "import cryptography.x509; cryptography.x509.Name",
     "from cryptography.x509 import Name",
     "from cryptography import x509; x509.Name",
 ]

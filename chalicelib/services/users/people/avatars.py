@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from datetime import datetime
 from typing import Any
 
-from chalicelib.bodies.users.users import INVALID
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Invalid, Refusal, Unavailable
 from chalicelib.domain.ids import AvatarId, UserId, find_uuid, new_id
@@ -99,7 +98,9 @@ def _end(note: Note, *unused: AvatarId | None) -> None:
 
 
 def _pictures(upload: Upload) -> list[bytes]:
-    # Pillow would take 30 ms of each cold start of the group, for what is seldom asked.
+    # Pillow would take 30 ms of each cold start of the group, for what is seldom asked, and bodies
+    # as long as a duty of the sweeper, which reads none.
+    from chalicelib.bodies.users.users import INVALID  # noqa: PLC0415
     from chalicelib.objects import pictures  # noqa: PLC0415
 
     try:
