@@ -14,11 +14,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import boto3
+from botocore.config import Config
+
+from chalicelib.settings import settings
 from tests.support.environment import ROOT
 
 JARS = ROOT / ".dynamodb-local"
 PATIENCE = 60
-"""Seconds it may take to listen; it needs two, on a machine with nothing else to do."""
+"""Seconds it may take to listen, and to answer; it needs two, where nothing else is to do."""
 _MAIN = "software.amazon.dynamodb.services.local.main.ServerRunner"
 
 
@@ -48,6 +52,7 @@ def running(port: int) -> Iterator[None]:
     )
     try:
         _wait_for(process, port)
+        _warm_up(port)
         yield
     finally:
         process.terminate()
@@ -62,3 +67,18 @@ def _wait_for(process: subprocess.Popen[bytes], port: int) -> None:
                 return
         time.sleep(0.05)
     raise RuntimeError("DynamoDB Local does not listen.")
+
+
+def _warm_up(port: int) -> None:
+    """Have it answer once: it loads for it what takes long on a busy machine.
+
+    Our own connection gives up after 2.5 s, and with it would all tests of this process.
+    """
+    patient = Config(read_timeout=PATIENCE, retries={"total_max_attempts": 1})
+    address = f"http://127.0.0.1:{port}"
+    engine = boto3.client("dynamodb", settings.region, endpoint_url=address, config=patient)
+    try:
+        engine.describe_table(TableName="none-yet")
+    except engine.exceptions.ResourceNotFoundException:
+        return
+    raise RuntimeError("DynamoDB Local has a table already.")
