@@ -116,14 +116,7 @@ class PostOffice:
         loop.call_soon(self._deliver_some, loop, context=Context())
 
     def _deliver_some(self, loop: asyncio.AbstractEventLoop) -> None:
-        begun = 0
-        try:
-            while self._waiting and begun < AT_A_TURN:
-                begun += 1
-                self._deliver_first(self._waiting)
-        finally:
-            if self._waiting:
-                self._go_on(loop)
+        self._deliver_first(AT_A_TURN, self._waiting, loop, self._go_on)
 
     def _plan(self, loop: asyncio.AbstractEventLoop) -> None:
         when = min(self._quiet_from, self._at_latest)
@@ -131,21 +124,27 @@ class PostOffice:
 
     def _deliver_patient(self, loop: asyncio.AbstractEventLoop) -> None:
         """One mail if nobody asks, or some if they have waited for long; else none yet."""
-        now, begun = loop.time(), 0
+        now = loop.time()
         most = AT_A_TURN if now >= self._at_latest else int(now >= self._quiet_from)
-        try:
-            while self._patient and begun < most:
-                begun += 1
-                self._deliver_first(self._patient)
-        finally:
-            if self._patient:
-                self._plan(loop)
+        self._deliver_first(most, self._patient, loop, self._plan)
 
-    def _deliver_first(self, waiting: deque[str]) -> None:
+    def _deliver_first(
+        self,
+        most: int,
+        waiting: deque[str],
+        loop: asyncio.AbstractEventLoop,
+        plan: Callable[[asyncio.AbstractEventLoop], None],
+    ) -> None:
+        """Deliver so many at most, and plan another turn where some are left."""
         try:
-            self.deliver(waiting[0])
+            for _ in range(min(most, len(waiting))):
+                try:
+                    self.deliver(waiting[0])
+                finally:
+                    waiting.popleft()
         finally:
-            waiting.popleft()
+            if waiting:
+                plan(loop)
 
     def deliver(self, mail_id: str) -> None:
         """Send one mail of the outbox, once however often it is asked for."""

@@ -75,8 +75,8 @@ def take(row: Mapping[str, Any], post: PostOffice) -> None:
     """Links are looked out for; what tells of changes is read some time."""
     kind = notices.kind_of(row["template"]["S"])
     can_wait = kind is not None and kind.family is not None
-    take = post.deliver_when_quiet if can_wait else post.deliver_later
-    take(row["id"]["S"])
+    deliver = post.deliver_when_quiet if can_wait else post.deliver_later
+    deliver(row["id"]["S"])
 
 
 def _create_keys(options: Options) -> None:

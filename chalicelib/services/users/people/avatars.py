@@ -98,8 +98,8 @@ def _end(note: Note, *unused: AvatarId | None) -> None:
 
 
 def _pictures(upload: Upload) -> list[bytes]:
-    # Pillow would take 30 ms of each cold start of the group, for what is seldom asked, and bodies
-    # as long as a duty of the sweeper, which reads none.
+    # Pillow would take 30 ms of each cold start of the group, for what is seldom asked; the
+    # sweeper, which ends what was left here, would load bodies for one message.
     from chalicelib.bodies.users.users import INVALID  # noqa: PLC0415
     from chalicelib.objects import pictures  # noqa: PLC0415
 
