@@ -6,7 +6,6 @@ Read once, from the environment.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,8 +23,7 @@ class Probe(NamedTuple):
         return self._replace(version=f"{self.version.rpartition(':')[0]}:live")
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     base_url: str
     """Public address of the tenant, without trailing slash: in tokens, links and cookies."""
     dialect: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -198,7 +197,7 @@ def test_a_request_leaves_one_line_in_the_log(ada, things, route, caplog):
 def test_spans_of_a_request_name_nobody_and_nothing(ada, things, route, caplog, monkeypatch):
     """They leave for a collector that may be somebody else's."""
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr(dispatch, "settings", replace(settings, traces=True))
+    monkeypatch.setattr(dispatch, "settings", settings._replace(traces=True))
     monkeypatch.setattr(dispatch, "tracing", tracing, raising=False)
     monkeypatch.setattr(connection, "hooks", list(connection.hooks))
     path = path_of(route, things)

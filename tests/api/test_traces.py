@@ -7,7 +7,6 @@ import logging
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -28,7 +27,7 @@ FAILED = 2
 def traced(monkeypatch, caplog):
     """The tenant writes spans; those of the last request, read by the protocol's own messages."""
     hooks = list(connection.hooks)
-    monkeypatch.setattr(dispatch, "settings", replace(settings, traces=True))
+    monkeypatch.setattr(dispatch, "settings", settings._replace(traces=True))
     monkeypatch.setattr(dispatch, "tracing", tracing, raising=False)
     caplog.set_level(logging.INFO)
 

@@ -7,7 +7,6 @@ import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 import pytest
 
@@ -283,6 +282,6 @@ def test_no_place_is_asked_that_is_not_public(
     server: MailServer, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     """Neither the function's own machine and platform, nor a private network of somebody's."""
-    monkeypatch.setattr(module, "settings", replace(module.settings, asks_own_machine=False))
+    monkeypatch.setattr(module, "settings", module.settings._replace(asks_own_machine=False))
     failure = refused(server, host=host)
     assert failure.message == f"{host} has no address that may be asked."

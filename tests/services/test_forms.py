@@ -124,7 +124,7 @@ def test_lines_of_logs_are_kept_for_so_long_whatever_form_they_have(
     ada.client.get(f"/secrets/resource/{make.resource(ada)}.json")
     time.pass_by(minutes=6)
     sweeper.sweep()
-    monkeypatch.setattr(action_logs, "settings", replace(settings, reading_days=30))
+    monkeypatch.setattr(action_logs, "settings", settings._replace(reading_days=30))
     with beside(other, ActionLog):
         rewrite_all(store, ActionLog)
         earlier_readings.page(None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -184,11 +183,11 @@ def test_what_does_not_work_is_not_saved(
 def test_nothing_is_saved_where_no_mails_leave(
     ada: Somebody, server: MailServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    in_the_cloud = replace(mail_relay.settings, function_name="keyhaven-acme-smtp")
+    in_the_cloud = mail_relay.settings._replace(function_name="keyhaven-acme-smtp")
     monkeypatch.setattr(mail_relay, "settings", in_the_cloud)
     response = ada.client.post(SETTINGS, server.form())
     assert (response.status, response.message) == (400, mail_relay.MAILS_ARE_OFF)
-    monkeypatch.setattr(mail_relay, "settings", replace(in_the_cloud, mail_sender=SENDER))
+    monkeypatch.setattr(mail_relay, "settings", in_the_cloud._replace(mail_sender=SENDER))
     saved(ada, server)
 
 
@@ -304,7 +303,7 @@ def test_who_signs_in_in_vain_is_told_nothing_of_the_password(
 def test_a_place_that_is_not_public_is_not_asked(
     ada: Somebody, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(relay, "settings", replace(relay.settings, asks_own_machine=False))
+    monkeypatch.setattr(relay, "settings", relay.settings._replace(asks_own_machine=False))
     with socket.create_server((HOST, 0)) as listening:
         listening.settimeout(0.1)
         server = MailServer(listening.getsockname()[1], Authority().pem)

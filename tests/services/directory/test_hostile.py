@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 
@@ -194,6 +193,6 @@ def test_nothing_is_asked_that_could_end_after_the_deadline() -> None:
 def test_the_function_s_own_machine_is_not_asked(
     monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
-    monkeypatch.setattr(sockets, "settings", replace(sockets.settings, asks_own_machine=False))
+    monkeypatch.setattr(sockets, "settings", sockets.settings._replace(asks_own_machine=False))
     with pytest.raises(Unreadable, match="no address that may be asked"):
         sockets.opened(host, 389)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -27,7 +26,7 @@ LIMIT = 3
 
 @pytest.fixture(autouse=True)
 def _limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sources, "settings", replace(sources.settings, login_limit=LIMIT))
+    monkeypatch.setattr(sources, "settings", sources.settings._replace(login_limit=LIMIT))
 
 
 def at_once(ask: Ask) -> list[int]:
