@@ -7,11 +7,8 @@ very change, if somebody who loses it was ever given its secret; its owners are 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime, timedelta
 
-from chalicelib.bodies.draft import Draft
-from chalicelib.bodies.users.password_expiry import INVALID, PasswordExpiryBody
 from chalicelib.domain import clock
 from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.domain.items.permissions import PermissionType
@@ -27,19 +24,15 @@ from chalicelib.tables.operator.notices import Audience
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, value_of
 
 KEY = Setting.named(PASSWORD_EXPIRY)
-"""The row `of` needs, to be read together with others."""
-OFF = PasswordExpiryBody(automatic_expiry=False, automatic_update=False, policy_override=False)
-"""What holds while nothing is stored, and in place of what is stored and no longer valid."""
+"""The row `is_on` needs, to be read together with others."""
 _BEFORE = timedelta(seconds=2)
 """The date of expiry is this long before the change, so that it has passed on slower clocks too."""
 
 
-def of(rows: Rows) -> PasswordExpiryBody:
-    """The settings in force; a stored field that is not valid counts as off."""
+def is_on(rows: Rows) -> bool:
+    """Whether passwords expire by themselves; anything stored but yes counts as no."""
     says = value_of(rows.find(Setting, PASSWORD_EXPIRY)).get("says", {})
-    broken = Draft(PasswordExpiryBody, says).errors()
-    valid = {name: value for name, value in says.items() if name not in broken}
-    return Draft(PasswordExpiryBody, asdict(OFF) | valid).read(INVALID)
+    return says.get("automatic_expiry") is True
 
 
 def on_since(rows: Rows) -> datetime | None:
@@ -48,7 +41,7 @@ def on_since(rows: Rows) -> datetime | None:
     Settings saved by an earlier release do not say it: then, since they were last saved.
     """
     row = rows.find(Setting, PASSWORD_EXPIRY)
-    if row is None or not of(rows).automatic_expiry:
+    if row is None or not is_on(rows):
         return None
     says = value_of(row)
     noted = says.get("on_since") or row.modified or says["created"]
@@ -60,7 +53,7 @@ class Expiring:
 
     def __init__(self, rows: Rows, when: datetime | None = None) -> None:
         """Take rows among which the settings are, and when the change was, if it was not now."""
-        self.is_on = of(rows).automatic_expiry
+        self.is_on = is_on(rows)
         self.moment = (when or clock.now()) - _BEFORE
         self._expired: list[Item] = []
         """No more than two."""

@@ -65,7 +65,7 @@ class Owed:
 
 def lets_expire(settings: Rows | None) -> bool:
     """Whether anything expires; `settings` are rows among which they are, if they were read."""
-    return expiry.of(settings or reading.read([expiry.KEY])).automatic_expiry
+    return expiry.is_on(settings or reading.read([expiry.KEY]))
 
 
 def end_now(owed: Owed) -> None:

@@ -39,6 +39,8 @@ from chalicelib.tables.users.users import User
 
 _FIRST = PasswordExpiryBody(automatic_expiry=True, automatic_update=True, policy_override=False)
 """What a new installation begins with."""
+_OFF = PasswordExpiryBody(automatic_expiry=False, automatic_update=False, policy_override=False)
+"""What holds while nothing is stored, and in place of what is stored and no longer valid."""
 
 
 def read() -> Document:
@@ -50,7 +52,7 @@ def save(actor: Actor, draft: Draft[PasswordExpiryBody]) -> Document:
     says = asdict(draft.read(INVALID))
     rows = reading.read([expiry.KEY])
     before = rows.find(Setting, PASSWORD_EXPIRY)
-    changes = differences.between(asdict(expiry.of(rows)), says)
+    changes = differences.between(asdict(_in_force(rows)), says)
     value = {**value_or_new(before, actor.id), "says": says, **_since(says, expiry.on_since(rows))}
     row = Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=actor.id)
     with Transaction() as tx:
@@ -82,7 +84,7 @@ def begin(tx: Transaction, user_id: UserId, caller: Caller) -> None:
     value = {**new_value(user_id), "says": says, **_since(says, None)}
     tx.create(Setting(PASSWORD_EXPIRY, value=value, modified=clock.now(), modified_by=user_id))
     log = (value["id"], "PasswordExpiry.updated", user_id, caller)
-    changes = differences.between(asdict(expiry.OFF), says)
+    changes = differences.between(asdict(_OFF), says)
     tx.create(ActionLog.of(*log, changes=changes, is_first=False))
 
 
@@ -93,8 +95,16 @@ def _since(says: Mapping[str, Any], before: datetime | None) -> dict[str, str]:
     return {"on_since": timestamp_text(before or clock.now())}
 
 
+def _in_force(rows: Rows) -> PasswordExpiryBody:
+    """What holds; a stored field that is not valid counts as off."""
+    says = value_of(rows.find(Setting, PASSWORD_EXPIRY)).get("says", {})
+    broken = Draft(PasswordExpiryBody, says).errors()
+    valid = {name: value for name, value in says.items() if name not in broken}
+    return Draft(PasswordExpiryBody, asdict(_OFF) | valid).read(INVALID)
+
+
 def _document(rows: Rows) -> Document:
-    row, says = rows.find(Setting, PASSWORD_EXPIRY), asdict(expiry.of(rows))
+    row, says = rows.find(Setting, PASSWORD_EXPIRY), asdict(_in_force(rows))
     return Document(says) if row is None else Document(says, about(row))
 
 
