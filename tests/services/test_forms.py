@@ -128,7 +128,7 @@ def test_lines_of_logs_are_kept_for_so_long_whatever_form_they_have(
     with beside(other, ActionLog):
         rewrite_all(store, ActionLog)
         earlier_readings.page(None)
-        upgrades.sweep(time.now, [ActionLog])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [ActionLog])
         earlier_readings.page(None)
         lines = [ActionLog.from_raw(row) for row in store.rows(ActionLog.stored_as())]
     [read] = (line for line in lines if line.action == GIVEN)
@@ -148,7 +148,7 @@ def test_a_committed_change_is_carried_out_over_rows_of_another_form(
     ask = LARGE[large].ask(tenant)
     with beside(older, *ALL):
         rewrite_all(store, *ALL)
-        upgrades.sweep(time.now, ALL)
+        upgrades.sweep(reading.read([upgrades.NOTED]), ALL)
         after_commit(ask)
         seen = _seen(tenant)
         rewrite_all(store, *DEPENDENT)
@@ -209,7 +209,7 @@ def test_an_upgrade_may_die_at_any_call_and_is_repeated(
         for at in range(0, 1_000, 7):
             try:
                 with Killing(at=at):
-                    upgrades.sweep(time.now, [GroupItem])
+                    upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
             except Killed:
                 deaths += 1
             else:
@@ -224,9 +224,9 @@ def test_an_upgrade_tells_how_far_it_is(store: Storage, time: Any, many: list[An
     with beside(older, GroupItem):
         rewrite_all(store, GroupItem)
         with pytest.raises(Killed), Killing(at=CALLS_OF_A_PAGE):
-            upgrades.sweep(time.now, [GroupItem])
+            upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         amid = _told()
-        upgrades.sweep(time.now, [GroupItem])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         after = _told()
 
     assert (amid["form"], amid["rows"], amid["passes"]) == (2, upgrades.PAGE, 1)
@@ -240,21 +240,21 @@ def test_an_upgrade_ends_with_a_pass_that_finds_nothing(
     """Functions of the release before write rows for a while after the new one has begun."""
     with beside(older, GroupItem):
         rewrite_all(store, GroupItem)
-        upgrades.sweep(time.now, [GroupItem])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         _row_of_the_release_before(store)
-        upgrades.sweep(time.now, [GroupItem])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         assert {*forms_in(store, GroupItem)} == {1, 2}
 
         time.pass_by(hours=1)
-        upgrades.sweep(time.now, [GroupItem])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         assert {*forms_in(store, GroupItem)} == {2}
         assert _told()["ended"] is None
 
         time.pass_by(hours=1)
-        upgrades.sweep(time.now, [GroupItem])
+        upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         assert _told()["ended"] is not None
         with Recorder() as seen:
-            upgrades.sweep(time.now, [GroupItem])
+            upgrades.sweep(reading.read([upgrades.NOTED]), [GroupItem])
         assert [call.operation for call in seen.calls] == ["BatchGetItem"]
 
 
@@ -303,5 +303,5 @@ def _row_of_the_release_before(store: Storage) -> None:
 def upgraded(time: Any, *tables: type[Table]) -> None:
     """Let the sweeper come until there is nothing left to do."""
     for _ in range(3):
-        upgrades.sweep(time.now, tables or ALL)
+        upgrades.sweep(reading.read([upgrades.NOTED]), tables or ALL)
         time.pass_by(hours=1)

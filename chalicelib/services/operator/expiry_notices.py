@@ -17,17 +17,18 @@ from chalicelib.services.access import expiry
 from chalicelib.storage import reading
 from chalicelib.storage.base import in_chunks
 from chalicelib.storage.changes.transaction import Transaction
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import EXPIRY_NOTICES, PASSWORD_EXPIRY, Setting, as_read, value_of
 
 _PAGE = 50
-_NOTED = Setting.named(EXPIRY_NOTICES)
+NOTED = (expiry.KEY, Setting.named(EXPIRY_NOTICES))
+"""The rows that `sweep` is told."""
 
 
-def sweep(_: datetime) -> Counter[str]:
+def sweep(rows: Rows) -> Counter[str]:
     """Tell the owners of what expires today and was not told of yet, while the feature is on."""
-    rows = reading.read([expiry.KEY, _NOTED])
     noted = rows.find(Setting, EXPIRY_NOTICES)
     start = clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     day = start.date().isoformat()

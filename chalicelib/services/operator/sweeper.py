@@ -8,8 +8,9 @@ was read than there is time to spread, or than a round looks at: the log names i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -17,17 +18,14 @@ from chalicelib.domain.operator import audit
 from chalicelib.domain.operator.rounds import FAILED
 from chalicelib.services.operator import expiry_notices, readings, upgrades
 from chalicelib.services.users.people import avatars, suspensions
+from chalicelib.storage import reading
 from chalicelib.storage.changes import operations
 
 LEFT_BEHIND = timedelta(minutes=5)
-_DUTIES: Mapping[str, Callable[[datetime], Counter[str]]] = {
-    "Operations.end": operations.sweep,
-    "Suspensions.end": suspensions.sweep,
-    "Avatars.end": avatars.sweep,
-    "Expiry.tell": expiry_notices.sweep,
-    "Readings.spread": readings.sweep,
-    "Rows.upgrade": upgrades.sweep,
-}
+_NOTED = [suspensions.OWED, *expiry_notices.NOTED, upgrades.NOTED]
+"""What duties begin from, read together: mostly it says that nothing is to be done. A duty that has
+its turn later writes provided that its own note still says the same.
+"""
 
 
 class Unended(Exception):  # noqa: N818  it says what is so
@@ -40,15 +38,22 @@ def sweep(left_for: timedelta = LEFT_BEHIND) -> None:
     Who is sure that nobody else is at work need not wait `left_for` so long. Each piece has its
     turn; raises `Unended` after the last where one of them failed.
     """
-    moment = clock.now() - left_for
-    results = [_swept(action, moment) for action in _DUTIES]
+    moment, noted = clock.now() - left_for, reading.read(_NOTED)
+    results = [
+        _swept("Operations.end", partial(operations.sweep, moment)),
+        _swept("Suspensions.end", partial(suspensions.sweep, moment, noted)),
+        _swept("Avatars.end", partial(avatars.sweep, moment)),
+        _swept("Expiry.tell", partial(expiry_notices.sweep, noted)),
+        _swept("Readings.spread", partial(readings.sweep, moment)),
+        _swept("Rows.upgrade", partial(upgrades.sweep, noted)),
+    ]
     if any(FAILED in each for each in results):
         raise Unended
 
 
-def _swept(action: str, moment: datetime) -> Counter[str]:
+def _swept(action: str, sweep: Callable[[], Counter[str]]) -> Counter[str]:
     try:
-        found = _DUTIES[action](moment)
+        found = sweep()
     except Unavailable:  # no more is asked of storage that does not answer, or when it is too late
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other duties have their turn

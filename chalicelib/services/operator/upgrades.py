@@ -30,12 +30,15 @@ from chalicelib.storage import reading
 from chalicelib.storage.base import RawRow, Table, timestamp_text
 from chalicelib.storage.changes import rewriting
 from chalicelib.storage.changes.transaction import OfAnotherForm, Transaction
+from chalicelib.storage.reading import Rows
 from chalicelib.tables.settings import UPGRADE, Setting, as_read, value_of
 
 TABLES: tuple[type[Table], ...] = ()
 """The tables whose rows have several forms that this release knows."""
 READINGS_IN_LOGS = "readings in action_logs"
 """What is noted beside the tables; its form is the number of days for which logs have them."""
+NOTED = Setting.named(UPGRADE)
+"""The row `sweep` is told."""
 PAGE = 100
 OVERLAP = timedelta(hours=1)
 """For how long functions of the release before may be at work, by far."""
@@ -75,12 +78,17 @@ class Progress:
         return self.ended is None and (is_amid or now >= datetime.fromisoformat(self.due))
 
 
-def sweep(_: datetime, tables: Iterable[type[Table]] | None = None) -> Counter[str]:
+def sweep(rows: Rows, tables: Iterable[type[Table]] | None = None) -> Counter[str]:
     """Bring rows to the form that is written; raises `Unavailable` when the time is over."""
-    found: Counter[str] = Counter()
+    row, upgraded = rows.find(Setting, UPGRADE), 0
     for task in _tasks() if tables is None else map(_of_table, tables):
-        found["upgraded"] += _upgrade(task)
-    return +found
+        while (progress := _progress(task, row)).is_due(clock.now()):
+            deadline.require(_A_PAGE)
+            further = _page(task, progress)
+            upgraded += further.rows - progress.rows
+            _note(task, row, further)
+            row = reading.read([NOTED]).find(Setting, UPGRADE)
+    return +Counter(upgraded=upgraded)
 
 
 def _tasks() -> list[Task]:
@@ -91,23 +99,6 @@ def _tasks() -> list[Task]:
 def _of_table(table: type[Table]) -> Task:
     page = partial(rewriting.page, table, most=PAGE)
     return Task(table.bare_name(), table.forms.written, page)
-
-
-def _upgrade(task: Task) -> int:
-    """Go on with a task, as far as there is time; returns how many rows were changed."""
-    upgraded = 0
-    row = _read()
-    while (progress := _progress(task, row)).is_due(clock.now()):
-        deadline.require(_A_PAGE)
-        further = _page(task, progress)
-        upgraded += further.rows - progress.rows
-        _note(task, row, further)
-        row = _read()
-    return upgraded
-
-
-def _read() -> Setting | None:
-    return reading.read([Setting.named(UPGRADE)]).find(Setting, UPGRADE)
 
 
 def _page(task: Task, progress: Progress) -> Progress:
@@ -139,7 +130,7 @@ def _note(task: Task, row: Setting | None, progress: Progress) -> None:
     value: dict[str, Any] = value_of(row) | {task.name: asdict(progress)}
     try:
         with Transaction() as tx:
-            tx.update(Setting.named(UPGRADE), *Setting.says(value), provided=as_read(row))
+            tx.update(NOTED, *Setting.says(value), provided=as_read(row))
     except OfAnotherForm as refused:
         rewriting.rewrite(refused.rows)
     except Stale:

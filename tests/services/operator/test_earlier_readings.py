@@ -13,6 +13,7 @@ from chalicelib.domain.ids import ResourceId, UserId
 from chalicelib.services.access.secret_accesses import Search
 from chalicelib.services.operator import readings, sweeper, upgrades
 from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
+from chalicelib.storage import reading
 from chalicelib.storage.connection import connection
 from chalicelib.tables.logs import action_logs
 from chalicelib.tables.logs.action_logs import GIVEN, ActionLog
@@ -78,13 +79,13 @@ def test_it_may_die_at_any_call_and_is_repeated(
 ) -> None:
     before = store.contents()
     with Recorder() as seen:
-        upgrades.sweep(time())
+        upgrades.sweep(reading.read([upgrades.NOTED]))
 
     for killing in kill_points(len(seen.calls)):
         store.put_back(before)
         with killing, pytest.raises(Killed):
-            upgrades.sweep(time())
-        upgrades.sweep(time())
+            upgrades.sweep(reading.read([upgrades.NOTED]))
+        upgrades.sweep(reading.read([upgrades.NOTED]))
         assert Search().have_read(pairs(lines)) == pairs(lines)
 
 
@@ -94,19 +95,19 @@ def test_it_comes_again_an_hour_later_and_ends(
     """Functions of the release before may write such lines until then."""
     late, *rest = lines
     connection.call("DeleteItem", {"TableName": ActionLog.stored_as(), "Key": _key(late)})
-    upgrades.sweep(time())
+    upgrades.sweep(reading.read([upgrades.NOTED]))
     connection.call("PutItem", {"TableName": ActionLog.stored_as(), "Item": late})
-    upgrades.sweep(time())
+    upgrades.sweep(reading.read([upgrades.NOTED]))
     assert Search().have_read(pairs(lines)) == pairs(rest)
 
     for _ in range(2):
         time.pass_by(hours=1)
-        upgrades.sweep(time())
+        upgrades.sweep(reading.read([upgrades.NOTED]))
 
     assert Search().have_read(pairs(lines)) == pairs(lines)
     assert (told()["rows"], told()["ended"] is None) == (len(pairs(lines)), False)
     with Recorder() as seen:
-        upgrades.sweep(time())
+        upgrades.sweep(reading.read([upgrades.NOTED]))
     assert seen.operations == ["BatchGetItem"]
 
 
@@ -116,7 +117,7 @@ def test_lines_of_readings_go_after_so_many_days_also_where_that_is_changed(
     """FT18: and what is known of the user stays"""
     for days in (30, 400, 0):
         keep_for(days, monkeypatch)
-        upgrades.sweep(time())
+        upgrades.sweep(reading.read([upgrades.NOTED]))
         kept = expiries(store)
         assert kept.pop(GIVEN) == {days * 24 * 3600 if days else None}
         assert set().union(*kept.values()) == {None}
@@ -130,7 +131,7 @@ def test_nothing_expires_that_is_not_known(
     keep_for(30, monkeypatch)
     failing = Failing(throttled, times=1_000, only={"TransactWriteItems"})
     with failing, pytest.raises(Unavailable):
-        upgrades.sweep(time())
+        upgrades.sweep(reading.read([upgrades.NOTED]))
 
     assert expiries(store)[GIVEN] == {None}
 
@@ -152,7 +153,7 @@ def test_a_line_that_goes_meanwhile_stays_away(
 
     hooks = connection.hooks
     hooks.append(gone)
-    upgrades.sweep(time())
+    upgrades.sweep(reading.read([upgrades.NOTED]))
 
     assert gone not in hooks
     assert store.rows(ActionLog.stored_as()) == []

@@ -6,6 +6,7 @@ import pytest
 
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import expiry_notices
+from chalicelib.storage import reading
 from tests.conftest import Time
 from tests.support.faults.hooks import Killed, Recorder, kill_points
 from tests.support.races.at_once import all_orders
@@ -19,8 +20,8 @@ TODAY = ("2026-11-21T00:00:00Z", "2026-11-21T18:00:00Z", "2026-11-21T23:59:59Z")
 ELSEWHEN = ("2026-11-20T23:59:59Z", "2026-11-22T00:00:00Z", "2020-01-01", None)
 
 
-def sweep(time: Time) -> None:
-    expiry_notices.sweep(time.now)
+def sweep() -> None:
+    expiry_notices.sweep(reading.read(expiry_notices.NOTED))
 
 
 def expiring(who, *dates):
@@ -39,7 +40,7 @@ def test_owners_are_told_of_what_expires_today(ada, betty, carol, store, time: T
     posted(store)
     people.change(carol.id, disabled=time.now)
 
-    sweep(time)
+    sweep()
 
     sent = posted(store)
     assert [(each.who, each.template) for each in sent] == [
@@ -59,26 +60,26 @@ def test_they_are_told_of_today_alone_and_once(ada, store, time: Time):
     posted(store)
 
     for _ in range(3):
-        sweep(time)
+        sweep()
 
     assert told(store) == [("ada", "expiring-today")] * len(TODAY)
     time.pass_by(minutes=24 * 60)
-    sweep(time)
+    sweep()
     assert told(store) == [("ada", "expiring-today")]
 
 
 def test_nobody_is_told_while_it_is_off(ada, store, time: Time):
     expiring(ada, *TODAY)
     posted(store)
-    sweep(time)
+    sweep()
     assert told(store) == []
 
 
 def test_a_round_with_nothing_to_do_reads_two_rows(ada, time: Time):
     turned_on(ada)
-    sweep(time)
+    sweep()
     with Recorder() as seen:
-        sweep(time)
+        sweep()
     assert (seen.steps, seen.rows_read, seen.rows_written) == (1, 2, 0)
 
 
@@ -90,14 +91,14 @@ def test_a_round_that_dies_is_gone_on_with(ada, store, time: Time, monkeypatch):
     posted(store)
     before = store.contents()
     with Recorder() as seen:
-        sweep(time)
+        sweep()
     assert len(people.mails(store)) == len(TODAY)
 
     for killing in kill_points(len(seen.calls)):
         store.put_back(before)
         with killing, pytest.raises(Killed):
-            sweep(time)
-        sweep(time)
+            sweep()
+        sweep()
         assert len(people.mails(store)) == len(TODAY)
 
 
@@ -108,6 +109,6 @@ def test_two_at_once_tell_once(ada, store, time: Time):
     before = store.contents()
     for race in all_orders():
         store.put_back(before)
-        race.run(lambda: sweep(time), lambda: sweep(time))
-        sweep(time)
+        race.run(sweep, sweep)
+        sweep()
         assert len(people.mails(store)) == len(TODAY)

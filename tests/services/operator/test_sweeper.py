@@ -26,7 +26,7 @@ from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
 from chalicelib.workers import sweeper as worker
-from tests.support.faults.hooks import Failing, Killed, Killing, throttled
+from tests.support.faults.hooks import Failing, Killed, Killing, Recorder, throttled
 from tests.support.faults.large_operations import lines, remove, rewrite
 from tests.support.faults.watch import worn
 from tests.support.storage import Storage
@@ -296,3 +296,11 @@ def test_what_somebody_reads_without_end_keeps_the_sweeper_from_nothing_else(
     said = [each for each in events(caplog) if each.get("result") == "left"]
     assert [(each["action"], each["writes"]) for each in said] == [("Readings.spread", len(left))]
     assert [(each.who, each.template) for each in posted(store)] == [("ada", "expiring-today")]
+
+
+def test_a_round_with_nothing_to_do_asks_three_times(ada: Somebody) -> None:
+    """For what duties begin from, operations that were left, and readings of all shards at once."""
+    sweeper.sweep()
+    with Recorder() as seen:
+        sweeper.sweep()
+    assert (seen.steps, seen.rows_written) == (3, 0)

@@ -179,10 +179,10 @@ def test_what_the_sweeper_ends_is_five_minutes_old(ada, betty, items, time):
     with Failing(throttled, at=1, times=ALWAYS, only=["TransactWriteItems"]):
         suspend(ada, betty)
 
-    assert not suspensions.sweep(time.now)
+    assert not suspensions.sweep(time.now, reading.read([suspensions.OWED]))
     assert len(owed()) == 1
     time.pass_by(minutes=6)
-    assert suspensions.sweep(time.now) == {"expired": 1}
+    assert suspensions.sweep(time.now, reading.read([suspensions.OWED])) == {"expired": 1}
 
 
 def test_who_is_suspended_again_owes_both(ada, betty, items, store, time):

@@ -33,7 +33,8 @@ from chalicelib.tables.users.users import User
 
 SHARE = 1 / 2
 """Of the time that is left of a round: what was read may have no end, and others have a turn."""
-_NOTES = Setting.named(EXPIRY_OWED)
+OWED = Setting.named(EXPIRY_OWED)
+"""The row `sweep` is told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,12 @@ class Owed:
         return f"{self.user_id} {timestamp_text(self.moment)} {self.actor_id}"
 
     def note(self, tx: Transaction) -> None:
-        tx.update(_NOTES, Setting.owed.add({self.said}), provided=None)
+        tx.update(OWED, Setting.owed.add({self.said}), provided=None)
 
     def end(self, tx: Transaction) -> None:
         """Remove the note; of two at once one is refused."""
         noted = Setting.owed.contains(self.said)
-        tx.update(_NOTES, Setting.owed.delete({self.said}), provided=noted)
+        tx.update(OWED, Setting.owed.delete({self.said}), provided=noted)
 
 
 def lets_expire(settings: Rows | None) -> bool:
@@ -81,13 +82,13 @@ def end_now(owed: Owed) -> None:
         audit.write("unfinished", object=owed.user_id, step="expire", result=result)
 
 
-def sweep(noted_before: datetime) -> Counter[str]:
+def sweep(noted_before: datetime, rows: Rows) -> Counter[str]:
     """Let expire what was owed before a moment, and is still; what there is no time for is left.
 
     What takes long was begun in earlier rounds. So the newest has its turn first, and each takes
     half of the time there is at most.
     """
-    row = reading.read([_NOTES]).find(Setting, EXPIRY_OWED)
+    row = rows.find(Setting, EXPIRY_OWED)
     noted = [Owed.of(each) for each in (row and row.owed) or ()]
     due = sorted((each for each in noted if each.moment < noted_before), key=_newest_first)
     end = deadline.now() + SHARE * deadline.left()
