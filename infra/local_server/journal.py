@@ -9,10 +9,10 @@ ministack makes of an old request.
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 
 import orjson
@@ -25,6 +25,8 @@ create table if not exists rows (
     name text, partition text, sort text, item text, primary key (name, partition, sort)
 );
 """
+_STORE = "insert or replace into rows values (?, ?, ?, ?)"
+_REMOVE = "delete from rows where name = ? and partition = ? and sort = ?"
 
 
 class JournalInUse(Exception):  # noqa: N818  it says what is so
@@ -73,14 +75,14 @@ class Journal:
                 "insert into schema (operation, request) values (?, ?)", (operation, request)
             )
             if operation == "DeleteTable":
-                name = json.loads(request)["TableName"]
+                name = orjson.loads(request)["TableName"]
                 self._file.execute("delete from rows where name = ?", (name,))
 
     def write(self, changes: Iterable[Change]) -> None:
         """Store the changes of one request, all or none."""
         with self._whole():
-            for change in changes:
-                self._write_row(change)
+            for is_removal, alike in groupby(changes, key=lambda change: change.new is None):
+                self._file.executemany(_REMOVE if is_removal else _STORE, map(_row, alike))
 
     def clear_rows(self) -> None:
         self._file.execute("delete from rows")
@@ -117,14 +119,7 @@ class Journal:
                 self._file.execute("rollback")
             raise
 
-    def _write_row(self, change: Change) -> None:
-        place = (change.table, *change.key)
-        if change.new is None:
-            self._file.execute(
-                "delete from rows where name = ? and partition = ? and sort = ?", place
-            )
-        else:
-            self._file.execute(
-                "insert or replace into rows values (?, ?, ?, ?)",
-                (*place, json.dumps(change.new, ensure_ascii=False, separators=(",", ":"))),
-            )
+
+def _row(change: Change) -> tuple[str, ...]:
+    place = (change.table, *change.key)
+    return place if change.new is None else (*place, orjson.dumps(change.new).decode())

@@ -1,7 +1,7 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Ten things differ from what ministack does on its own:
+is served and nothing listens. Eleven things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
@@ -14,7 +14,8 @@ is served and nothing listens. Ten things differ from what ministack does on its
 - of a transaction's refusals, a failed condition is told before an update that does not fit
   the row, as DynamoDB does;
 - a transaction's update makes no row larger than a row may be;
-- maps and lists are compared by what is in them: any two are equal to ministack.
+- maps and lists are compared by what is in them: any two are equal to ministack;
+- JSON is read and written, and rows are copied, by orjson.
 
 ministack keeps its tables in its module; ours are put there for the length of a turn, so that
 several sets may live in one process.
@@ -23,6 +24,8 @@ several sets may live in one process.
 # ruff: noqa: SLF001  what is called here is internal to ministack
 from __future__ import annotations
 
+import copy
+import json
 import re
 import threading
 import time
@@ -184,6 +187,26 @@ class MiniTables:
         key = _key_of(mini._tables[table], new or old or {})
         self.changes.append(Change(table, key, old, new))
         self.place(table, key, new)
+
+
+class _Json:
+    """`json`, as far as ministack uses it."""
+
+    JSONDecodeError = json.JSONDecodeError  # of which orjson's is one
+    loads = staticmethod(orjson.loads)
+
+    @staticmethod
+    def dumps(value: Any, **_: object) -> str:
+        return orjson.dumps(value).decode()
+
+
+class _Copy:
+    """`copy`, as far as ministack uses it; it copies a row three times to update it."""
+
+    @staticmethod
+    def deepcopy(value: Any) -> Any:
+        is_row = type(value) is dict
+        return orjson.loads(orjson.dumps(value)) if is_row else copy.deepcopy(value)
 
 
 def _key_of(table: Item, row: Item) -> Key:
@@ -357,3 +380,5 @@ mini._query = _query
 mini._transact_write_items = _transact_write_items
 mini._apply_update_expression = _apply_update
 mini._ddb_comparable = _comparable
+mini.json = _Json
+mini.copy = _Copy
