@@ -18,7 +18,7 @@ AT_A_TURN = 10
 """Mails; whoever asks meanwhile waits for so many at most, some 0.1 s."""
 QUIET = 0.1
 """Seconds without a request, after which what can wait is sent, one mail at a turn."""
-PATIENCE = 2.0
+PATIENCE = 10.0
 """Seconds after which it is sent although requests come."""
 _NOT_IN_A_NAME = re.compile(r"[^0-9A-Za-z-]")
 
