@@ -19,7 +19,8 @@ AT_A_TURN = 10
 QUIET = 0.1
 """Seconds without a request, after which what can wait is sent, one mail at a turn."""
 PATIENCE = 10.0
-"""Seconds after which it is sent although requests come."""
+"""Seconds after which it is sent although requests come: a script that asks without a pause for so
+long is served more slowly from then on, until all has left."""
 _NOT_IN_A_NAME = re.compile(r"[^0-9A-Za-z-]")
 
 

@@ -15,7 +15,7 @@ is served and nothing listens. Eleven things differ from what ministack does on 
   the row, as DynamoDB does;
 - a transaction's update makes no row larger than a row may be;
 - maps and lists are compared by what is in them: any two are equal to ministack;
-- JSON is read and written, and rows are copied, by orjson.
+- requests are read, and rows copied, by orjson, and a transaction is as long as in UTF-8.
 
 ministack keeps its tables in its module; ours are put there for the length of a turn, so that
 several sets may live in one process.
@@ -201,7 +201,7 @@ class _Json:
 
 
 class _Copy:
-    """`copy`, as far as ministack uses it; it copies a row three times to update it."""
+    """`copy`, as far as ministack uses it; it copies a row several times to update it."""
 
     @staticmethod
     def deepcopy(value: Any) -> Any:

@@ -230,6 +230,18 @@ def test_a_watcher_that_fails_does_not_fail_the_write(stored, caplog):
     assert "A watcher of things failed." in caplog.text
 
 
+def test_a_transaction_is_as_long_as_its_text_in_utf_8(stored):
+    """Seven rows of 340 KB fit 4 MB, also where each character would be six if it were escaped."""
+    engine, client = stored
+    rows = [{**key("ада", f"n{n}"), "name": {"S": "ж" * 170_000}} for n in range(7)]
+
+    client.transact_write_items(
+        TransactItems=[{"Put": {"TableName": TABLE, "Item": row}} for row in rows]
+    )
+
+    assert engine.rows(TABLE) == rows
+
+
 def test_a_failed_condition_is_told_before_an_update_that_does_not_fit(stored):
     _, client = stored
     update = {
