@@ -24,7 +24,7 @@ from chalicelib.tables.operator.notices import Audience
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting, value_of
 
 KEY = Setting.named(PASSWORD_EXPIRY)
-"""The row `is_on` needs, to be read together with others."""
+"""The row that is asked here, to be read together with others."""
 _BEFORE = timedelta(seconds=2)
 """The date of expiry is this long before the change, so that it has passed on slower clocks too."""
 

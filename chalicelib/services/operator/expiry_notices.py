@@ -23,8 +23,8 @@ from chalicelib.tables.operator import notices
 from chalicelib.tables.settings import EXPIRY_NOTICES, PASSWORD_EXPIRY, Setting, as_read, value_of
 
 _PAGE = 50
-NOTED = (expiry.KEY, Setting.named(EXPIRY_NOTICES))
-"""The rows that `sweep` is told."""
+SETTINGS = (expiry.KEY, Setting.named(EXPIRY_NOTICES))
+"""The rows `sweep` begins from, read by its caller."""
 
 
 def sweep(rows: Rows) -> Counter[str]:
@@ -48,8 +48,10 @@ def sweep(rows: Rows) -> Counter[str]:
 
 
 def _tell(page: list[str], noted: Setting | None, said: dict[str, object]) -> Setting | None:
-    """Tell of a page, and note it; nothing where somebody else is at it."""
-    rows = reading.read(Resource.by_id(ResourceId(each)) for each in page)
+    """Tell of a page, and note it; nothing where somebody else is at it, or it was turned off."""
+    rows = reading.read([expiry.KEY, *(Resource.by_id(ResourceId(each)) for each in page)])
+    if rows.find(Setting, PASSWORD_EXPIRY) is None:
+        return None
     row = Setting(EXPIRY_NOTICES, value=said, modified=clock.now())
     try:
         with Transaction() as tx:

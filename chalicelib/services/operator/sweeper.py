@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from functools import partial
+from functools import cache, partial
 
 from chalicelib.domain import clock
 from chalicelib.domain.errors import Unavailable
@@ -22,10 +22,8 @@ from chalicelib.storage import reading
 from chalicelib.storage.changes import operations
 
 LEFT_BEHIND = timedelta(minutes=5)
-_NOTED = [suspensions.OWED, *expiry_notices.NOTED, upgrades.NOTED]
-"""What duties begin from, read together: mostly it says that nothing is to be done. A duty that has
-its turn later writes provided that its own note still says the same.
-"""
+_SETTINGS = [suspensions.OWED, *expiry_notices.SETTINGS, upgrades.NOTED]
+"""What duties begin from: mostly it says that nothing is to be done."""
 
 
 class Unended(Exception):  # noqa: N818  it says what is so
@@ -38,22 +36,23 @@ def sweep(left_for: timedelta = LEFT_BEHIND) -> None:
     Who is sure that nobody else is at work need not wait `left_for` so long. Each piece has its
     turn; raises `Unended` after the last where one of them failed.
     """
-    moment, noted = clock.now() - left_for, reading.read(_NOTED)
+    moment = clock.now() - left_for
+    settings = cache(partial(reading.read, _SETTINGS))  # for whichever duty is the first to ask
     results = [
         _swept("Operations.end", partial(operations.sweep, moment)),
-        _swept("Suspensions.end", partial(suspensions.sweep, moment, noted)),
+        _swept("Suspensions.end", lambda: suspensions.sweep(moment, settings())),
         _swept("Avatars.end", partial(avatars.sweep, moment)),
-        _swept("Expiry.tell", partial(expiry_notices.sweep, noted)),
+        _swept("Expiry.tell", lambda: expiry_notices.sweep(settings())),
         _swept("Readings.spread", partial(readings.sweep, moment)),
-        _swept("Rows.upgrade", partial(upgrades.sweep, noted)),
+        _swept("Rows.upgrade", lambda: upgrades.sweep(settings())),
     ]
     if any(FAILED in each for each in results):
         raise Unended
 
 
-def _swept(action: str, sweep: Callable[[], Counter[str]]) -> Counter[str]:
+def _swept(action: str, duty: Callable[[], Counter[str]]) -> Counter[str]:
     try:
-        found = sweep()
+        found = duty()
     except Unavailable:  # no more is asked of storage that does not answer, or when it is too late
         raise
     except Exception as error:  # noqa: BLE001 - whatever it is, the other duties have their turn

@@ -38,7 +38,7 @@ TABLES: tuple[type[Table], ...] = ()
 READINGS_IN_LOGS = "readings in action_logs"
 """What is noted beside the tables; its form is the number of days for which logs have them."""
 NOTED = Setting.named(UPGRADE)
-"""The row `sweep` is told."""
+"""The row `sweep` begins from, read by its caller."""
 PAGE = 100
 OVERLAP = timedelta(hours=1)
 """For how long functions of the release before may be at work, by far."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.ids import new_id
+from chalicelib.services.users.people import suspensions
 from chalicelib.tables.settings import PASSWORD_EXPIRY, Setting
 from tests.conftest import Time
 from tests.support.faults.meanwhile import Meanwhile
@@ -150,7 +151,8 @@ def test_who_ceases_to_be_an_administrator_meanwhile_turns_nothing_off(ada, bett
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("automatic_expiry", "maybe"), ("default_expiry_period", 0)]
+    ("name", "value"),
+    [("automatic_expiry", "maybe"), ("automatic_expiry", 1), ("default_expiry_period", 0)],
 )
 def test_what_is_stored_and_no_longer_valid_counts_as_nothing_was_said_of_it(ada, name, value):
     """F18"""
@@ -162,6 +164,7 @@ def test_what_is_stored_and_no_longer_valid_counts_as_nothing_was_said_of_it(ada
     shown = ada.client.get(PATH)
 
     assert (shown.status, shown.body) == (200, {**setting, name: OFF[name]})
+    assert suspensions.lets_expire(None) is shown.body["automatic_expiry"]
 
 
 def test_settings_may_say_nothing_at_all(ada):
@@ -170,3 +173,4 @@ def test_settings_may_say_nothing_at_all(ada):
     row.value = {name: each for name, each in row.value.items() if name != "says"}
     row.save()
     assert ada.client.get(PATH).body == {**setting, **OFF}
+    assert not suspensions.lets_expire(None)

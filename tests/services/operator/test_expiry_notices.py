@@ -21,7 +21,7 @@ ELSEWHEN = ("2026-11-20T23:59:59Z", "2026-11-22T00:00:00Z", "2020-01-01", None)
 
 
 def sweep() -> None:
-    expiry_notices.sweep(reading.read(expiry_notices.NOTED))
+    expiry_notices.sweep(reading.read(expiry_notices.SETTINGS))
 
 
 def expiring(who, *dates):
@@ -72,6 +72,18 @@ def test_nobody_is_told_while_it_is_off(ada, store, time: Time):
     expiring(ada, *TODAY)
     posted(store)
     sweep()
+    assert told(store) == []
+
+
+def test_nobody_is_told_where_it_is_turned_off_after_the_round_began(ada, store):
+    setting = turned_on(ada)
+    expiring(ada, *TODAY)
+    read_early = reading.read(expiry_notices.SETTINGS)
+    assert ada.client.delete(f"/password-expiry/settings/{setting['id']}.json").status == 200
+    posted(store)
+
+    assert not +expiry_notices.sweep(read_early)
+
     assert told(store) == []
 
 

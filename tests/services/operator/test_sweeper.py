@@ -21,12 +21,21 @@ from chalicelib.storage import reading
 from chalicelib.storage.changes import parts
 from chalicelib.storage.changes.operations import Change
 from chalicelib.storage.changes.parts import Part
+from chalicelib.storage.connection import Json, Send
 from chalicelib.tables.groups.groups import Group
 from chalicelib.tables.items.holdings import Holding
 from chalicelib.tables.items.resources import Resource
 from chalicelib.tables.logs.readings import Reading
 from chalicelib.workers import sweeper as worker
-from tests.support.faults.hooks import Failing, Killed, Killing, Recorder, throttled
+from tests.support.faults.hooks import (
+    ALWAYS,
+    Failing,
+    Killed,
+    Killing,
+    Recorder,
+    refusal,
+    throttled,
+)
 from tests.support.faults.large_operations import lines, remove, rewrite
 from tests.support.faults.watch import worn
 from tests.support.storage import Storage
@@ -241,6 +250,25 @@ def test_avatars_are_ended_where_operations_cannot_even_be_found(store, ada, tim
 
     assert notes() == stored() == set()
     assert [each["action"] for each in accidents(caplog)] == ["Operations.end"]
+
+
+def test_others_have_their_turn_where_settings_cannot_be_read(ada, time, caplog):
+    def denied(operation: str, parameters: Json, send: Send) -> Json:
+        if "test-settings" in parameters["RequestItems"]:
+            raise refusal("AccessDeniedException", operation)
+        return send()
+
+    uncommitted(ada)
+    left_behind(ada)
+    time.pass_by(minutes=10)
+
+    with Failing(denied, at=1, times=ALWAYS, only=["BatchGetItem"]), pytest.raises(sweeper.Unended):
+        sweeper.sweep()
+
+    assert notes() == stored() == set()
+    assert [*parts.staged()] == []
+    failed = ["Suspensions.end", "Expiry.tell", "Rows.upgrade"]
+    assert [each["action"] for each in accidents(caplog)] == failed
 
 
 def test_the_function_fails_with_what_could_not_be_ended(store, ada, time):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from datetime import timedelta
 from itertools import count, cycle, islice
 
 import pytest
@@ -40,7 +41,7 @@ from tests.support.proving import more
 from tests.support.storage import Storage
 from tests.support.wire.client import Response
 from tests.support.world import make, people
-from tests.support.world.items.expiry import turned_off, turned_on
+from tests.support.world.items.expiry import marked, turned_off, turned_on
 from tests.support.world.items.resources import path, stored
 from tests.support.world.make import Somebody
 from tests.support.world.operator.posted import told
@@ -183,6 +184,19 @@ def test_what_the_sweeper_ends_is_five_minutes_old(ada, betty, items, time):
     assert len(owed()) == 1
     time.pass_by(minutes=6)
     assert suspensions.sweep(time.now, reading.read([suspensions.OWED])) == {"expired": 1}
+
+
+def test_what_another_round_has_let_expire_does_not_expire_again(ada, betty, items, time):
+    """Owners may have set a new date since; this round had read the note before."""
+    with Failing(throttled, at=1, times=ALWAYS, only=["TransactWriteItems"]):
+        suspend(ada, betty)
+    read_early, soon = reading.read([suspensions.OWED]), time.now + timedelta(seconds=1)
+    assert suspensions.sweep(soon, read_early) == {"expired": 1}
+    assert marked(ada, *items, expired=None).status == 200
+
+    assert suspensions.sweep(soon, read_early) == {"gone": 1}
+
+    assert expired(items) == {None}
 
 
 def test_who_is_suspended_again_owes_both(ada, betty, items, store, time):

@@ -34,7 +34,7 @@ from chalicelib.tables.users.users import User
 SHARE = 1 / 2
 """Of the time that is left of a round: what was read may have no end, and others have a turn."""
 OWED = Setting.named(EXPIRY_OWED)
-"""The row `sweep` is told."""
+"""The row `sweep` begins from, read by its caller."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,11 @@ class Owed:
 
     def note(self, tx: Transaction) -> None:
         tx.update(OWED, Setting.owed.add({self.said}), provided=None)
+
+    def is_among(self, rows: Rows) -> bool:
+        """Whether nobody has ended it yet, by rows among which the note is."""
+        noted = rows.find(Setting, EXPIRY_OWED)
+        return noted is not None and self.said in (noted.owed or ())
 
     def end(self, tx: Transaction) -> None:
         """Remove the note; of two at once one is refused."""
@@ -113,7 +118,10 @@ def _end(owed: Owed, *, is_again: bool = False) -> str:
 
     Whoever was let in again has lost nothing, and nothing expires where that was turned off.
     """
-    rows = deciding.decided(partial(reading.read, [expiry.KEY, User.by_id(owed.user_id)]))
+    keys = [OWED, expiry.KEY, User.by_id(owed.user_id)]
+    rows = deciding.decided(partial(reading.read, keys))
+    if not owed.is_among(rows):
+        return "gone"
     user, expiring = rows.find(User, owed.user_id), Expiring(rows, owed.moment)
     is_wanted = user is not None and user.disabled is not None and expiring.is_on
     if user is not None and is_wanted:

@@ -100,7 +100,8 @@ def _in_force(rows: Rows) -> PasswordExpiryBody:
     says = value_of(rows.find(Setting, PASSWORD_EXPIRY)).get("says", {})
     broken = Draft(PasswordExpiryBody, says).errors()
     valid = {name: value for name, value in says.items() if name not in broken}
-    return Draft(PasswordExpiryBody, asdict(_OFF) | valid).read(INVALID)
+    is_on = {"automatic_expiry": expiry.is_on(rows)}
+    return Draft(PasswordExpiryBody, asdict(_OFF) | valid | is_on).read(INVALID)
 
 
 def _document(rows: Rows) -> Document:
