@@ -8,21 +8,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from infra.checks import forms
-from infra.operate import (
-    builds,
-    functions,
-    indexes,
-    left_tables,
-    leftovers,
-    mail_identities,
-    smoke,
-    upgrades,
-)
+from infra.operate import builds, functions, leftovers, mail_identities, smoke, upgrades
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.registry import ACTIVE, HELD, LEAVES, Entry, Registry
 from infra.operate.stack import ChangeSet, Stack
 from infra.operate.steps import Failed, Step
+from infra.operate.tables import indexes, left_tables
 from infra.template.alarms import OF_RECIPIENTS
 from infra.template.elements import Json
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from chalicelib.domain.operator.server_key_sets import Step
 from chalicelib.tables.settings import SERVER_KEY
-from infra.operate import rows
 from infra.operate.account import Account
 from infra.operate.registry import Entry
+from infra.operate.tables import rows
 
 
 def lines(account: Account, entry: Entry) -> list[str]:

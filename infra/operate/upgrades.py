@@ -8,10 +8,10 @@ from chalicelib.services.operator.upgrades import READINGS_IN_LOGS
 from chalicelib.tables.settings import UPGRADE
 from infra.checks import forms
 from infra.checks.forms import Manifest
-from infra.operate import rows
 from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
+from infra.operate.tables import rows
 
 Json = dict[str, Any]
 

@@ -29,7 +29,7 @@ from pathlib import Path
 import pytest
 
 from infra.local_cloud.process import LocalCloud, running
-from infra.operate import rows
+from infra.operate.tables import rows
 from infra.template.functions import FUNCTIONS
 from infra.template.tables import our_tables
 from integrity.invariants import violations
@@ -84,7 +84,7 @@ JUDGE = """
 import sys
 from infra.local_cloud.account import LocalAccount
 from infra.local_cloud.process import LocalCloud
-from infra.operate import rows
+from infra.operate.tables import rows
 from infra.template.tables import our_tables
 from integrity.invariants import violations
 port, prefix = sys.argv[1:]

@@ -7,11 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from chalicelib.tables.settings import SERVER_KEY, SIGNING_KEYS
-from infra.operate import leftovers, rows
+from infra.operate import leftovers
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.restores import copies, restoring
 from infra.operate.restores.copies import Wanted
 from infra.operate.steps import Failed, carry_out
+from infra.operate.tables import rows
 from infra.template.cell.backups import START_HOURS
 from infra.template.tables import our_tables
 from integrity.invariants import violations

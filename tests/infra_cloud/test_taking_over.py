@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from infra.operate import onboarding, rows, taking_over
+from infra.operate import onboarding, taking_over
 from infra.operate.registry import ACTIVE, Registry
 from infra.operate.restores import copies, restoring
 from infra.operate.restores.copies import Wanted
 from infra.operate.steps import Failed, carry_out
+from infra.operate.tables import rows
 from infra.template.stores import SECRETS
 from infra.template.tables import our_tables
 from integrity.invariants import violations

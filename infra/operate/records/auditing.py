@@ -19,8 +19,8 @@ from chalicelib.views.logs import log_events
 from infra.operate.account import Account
 from infra.operate.builds import stack_of
 from infra.operate.registry import Entry
-from infra.operate.rows import told_if_gone
 from infra.operate.steps import Failed
+from infra.operate.tables.rows import told_if_gone
 
 PART = ".part"
 """What a file's name has at its end until the file is whole."""

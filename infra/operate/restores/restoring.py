@@ -16,7 +16,7 @@ from typing import Protocol
 
 from chalicelib.storage.forms import UnknownForm
 from chalicelib.tables.settings import SERVER_KEY, SIGNING_KEYS
-from infra.operate import builds, functions, leftovers, rows, smoke, table_settings
+from infra.operate import builds, functions, leftovers, smoke
 from infra.operate.account import Account
 from infra.operate.builds import Build
 from infra.operate.onboarding import FOUNDER
@@ -25,6 +25,7 @@ from infra.operate.restores import copies
 from infra.operate.restores.copies import CopySet
 from infra.operate.stack import Stack
 from infra.operate.steps import Failed, Step
+from infra.operate.tables import rows, table_settings
 from infra.template.compute import WAITING
 from infra.template.elements import Json
 from infra.template.tables import RECOVERY_DAYS, our_tables, table_id, tables

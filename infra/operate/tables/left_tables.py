@@ -9,10 +9,11 @@ from __future__ import annotations
 from botocore.exceptions import ClientError
 
 from infra.checks.reading import of_kind
-from infra.operate import builds, leftovers, table_settings
+from infra.operate import builds, leftovers
 from infra.operate.account import Account
 from infra.operate.registry import Entry
 from infra.operate.steps import Failed
+from infra.operate.tables import table_settings
 from infra.template.elements import Json
 
 _TABLE = "DynamoDB::Table"

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from infra.checks.reading import of_kind
-from infra.operate import builds, table_settings
+from infra.operate import builds
 from infra.operate.account import Account
 from infra.operate.registry import Entry
+from infra.operate.tables import table_settings
 from infra.template.elements import Json
 
 _GLOBAL, _LOCAL = "GlobalSecondaryIndexes", "LocalSecondaryIndexes"
