@@ -18,6 +18,7 @@ import pytest
 from chalicelib.domain import clock
 from chalicelib.domain.items.permissions import PermissionType
 from chalicelib.services.operator import expiry_notices
+from chalicelib.storage import reading
 from chalicelib.storage.base import timestamp_text
 from tests.support.environment import ENGINE
 from tests.support.faults.hooks import Killed, Killing, kill_points
@@ -246,7 +247,7 @@ def deleting_a_folder(tenant: Tenant) -> Ask:
 def suspending(tenant: Tenant) -> Ask:
     """All that they have read expires after it, and nobody is told again that it does today."""
     expiry.turned_on(tenant.ada)
-    expiry_notices.sweep(clock.now())
+    expiry_notices.sweep(reading.read(expiry_notices.SETTINGS))
     who = make.user("frances")
     for _ in range(MANY):
         make.resource(tenant.ada, {who: READ})
