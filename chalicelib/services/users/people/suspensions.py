@@ -9,6 +9,7 @@ What a request leaves of it the sweeper ends.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -58,11 +59,6 @@ class Owed:
     def note(self, tx: Transaction) -> None:
         tx.update(OWED, Setting.owed.add({self.said}), provided=None)
 
-    def is_among(self, rows: Rows) -> bool:
-        """Whether nobody has ended it yet, by rows among which the note is."""
-        noted = rows.find(Setting, EXPIRY_OWED)
-        return noted is not None and self.said in (noted.owed or ())
-
     def end(self, tx: Transaction) -> None:
         """Remove the note; of two at once one is refused."""
         noted = Setting.owed.contains(self.said)
@@ -93,8 +89,7 @@ def sweep(noted_before: datetime, rows: Rows) -> Counter[str]:
     What takes long was begun in earlier rounds. So the newest has its turn first, and each takes
     half of the time there is at most.
     """
-    row = rows.find(Setting, EXPIRY_OWED)
-    noted = [Owed.of(each) for each in (row and row.owed) or ()]
+    noted = map(Owed.of, _noted(rows))
     due = sorted((each for each in noted if each.moment < noted_before), key=_newest_first)
     end = deadline.now() + SHARE * deadline.left()
     in_time = takewhile(lambda _: deadline.now() + 2 * rounds.A_PIECE < end, due)
@@ -102,6 +97,12 @@ def sweep(noted_before: datetime, rows: Rows) -> Counter[str]:
     if left := len(due) - found.total():
         found["left"] = left
     return found
+
+
+def _noted(rows: Rows) -> Collection[str]:
+    """What is still owed, by rows among which the note is."""
+    row = rows.find(Setting, EXPIRY_OWED)
+    return (row and row.owed) or ()
 
 
 def _newest_first(owed: Owed) -> tuple[float, str]:
@@ -120,7 +121,7 @@ def _end(owed: Owed, *, is_again: bool = False) -> str:
     """
     keys = [OWED, expiry.KEY, User.by_id(owed.user_id)]
     rows = deciding.decided(partial(reading.read, keys))
-    if not owed.is_among(rows):
+    if owed.said not in _noted(rows):
         return "gone"
     user, expiring = rows.find(User, owed.user_id), Expiring(rows, owed.moment)
     is_wanted = user is not None and user.disabled is not None and expiring.is_on
