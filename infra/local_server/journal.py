@@ -25,7 +25,10 @@ create table if not exists rows (
     name text, partition text, sort text, item text, primary key (name, partition, sort)
 );
 """
-_STORE = "insert or replace into rows values (?, ?, ?, ?)"
+_STORE = """
+insert into rows values (?, ?, ?, ?)
+on conflict (name, partition, sort) do update set item = excluded.item
+"""
 _REMOVE = "delete from rows where name = ? and partition = ? and sort = ?"
 
 

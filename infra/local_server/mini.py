@@ -1,7 +1,7 @@
 """ministack's DynamoDB tables inside our process: the one module that knows them.
 
 They are called by internal functions, so the version is pinned exactly (ADR 0004). Nothing
-is served and nothing listens. Eleven things differ from what ministack does on its own:
+is served and nothing listens. Twelve things differ from what ministack does on its own:
 
 - every change of a row is reported, so that it can be journalled, or undone;
 - rows share the values they have in common;
@@ -15,6 +15,7 @@ is served and nothing listens. Eleven things differ from what ministack does on 
   the row, as DynamoDB does;
 - a transaction's update makes no row larger than a row may be;
 - maps and lists are compared by what is in them: any two are equal to ministack;
+- an expression that was met before is not taken apart again;
 - requests are read, and rows copied, by orjson, and a transaction is as long as in UTF-8.
 
 ministack keeps its tables in its module; ours are put there for the length of a turn, so that
@@ -32,6 +33,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
 
@@ -39,7 +41,7 @@ import orjson
 from ministack.core.responses import AccountRegionScopedDict
 from ministack.services import dynamodb as mini
 
-from infra.local_server.limits import ITEM_LIMIT, size_of_item
+from infra.local_server.limits import is_too_large
 from infra.local_server.outlines import Outlines
 from infra.local_server.ranges import Ranges
 from infra.local_server.values import SharedValues
@@ -226,9 +228,12 @@ _PLAIN_QUERY = {
 }
 _PLAIN_GET = {"Keys", "ConsistentRead"}
 _MOST_KEYS = 100
+_EXPRESSIONS = 1000
+"""How many are remembered, of at most 4 KB each."""
 _whole_batch: Callable[[Item], Answer] = mini._batch_get_item
 _whole_query: Callable[[Item], Answer] = mini._query
 _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
+_whole_tokenize: Callable[[str], list[tuple[str, str]]] = mini._tokenize
 
 _whole_update: Callable[..., tuple[Item, Any]] = mini._apply_update_expression
 _simple_comparable: Callable[[Any], tuple[str, Any]] = mini._ddb_comparable
@@ -346,9 +351,15 @@ def _transact_write_items(request: Item) -> Answer:
     return answer if conditions[0] == 200 else conditions  # noqa: PLR2004
 
 
+@lru_cache(maxsize=_EXPRESSIONS)
+def _tokenize(expression: str) -> tuple[tuple[str, str], ...]:
+    """An expression taken apart; what it names and compares is given beside it, so few differ."""
+    return tuple(_whole_tokenize(expression))
+
+
 def _apply_update(item: Item, *expression: Any) -> tuple[Item, Any]:
     updated, changed = _whole_update(item, *expression)
-    if size_of_item(updated) > ITEM_LIMIT:
+    if is_too_large(updated):
         raise ValueError("Item size to update has exceeded the maximum allowed size")
     return updated, changed
 
@@ -378,6 +389,7 @@ mini._update_counts = lambda _table: None
 mini._batch_get_item = _batch_get_item
 mini._query = _query
 mini._transact_write_items = _transact_write_items
+mini._tokenize = _tokenize
 mini._apply_update_expression = _apply_update
 mini._ddb_comparable = _comparable
 mini.json = _Json
