@@ -228,8 +228,8 @@ _PLAIN_QUERY = {
 }
 _PLAIN_GET = {"Keys", "ConsistentRead"}
 _MOST_KEYS = 100
-_EXPRESSIONS = 1000
-"""How many are remembered, of at most 4 KB each."""
+_EXPRESSIONS = 200
+"""How many are remembered. Taken apart, the longest of 4 KB takes some 100 KB."""
 _whole_batch: Callable[[Item], Answer] = mini._batch_get_item
 _whole_query: Callable[[Item], Answer] = mini._query
 _whole_transaction: Callable[[Item], Answer] = mini._transact_write_items
@@ -353,7 +353,7 @@ def _transact_write_items(request: Item) -> Answer:
 
 @lru_cache(maxsize=_EXPRESSIONS)
 def _tokenize(expression: str) -> tuple[tuple[str, str], ...]:
-    """An expression taken apart; what it names and compares is given beside it, so few differ."""
+    """An expression taken apart; what it names and compares is given beside it, so most recur."""
     return tuple(_whole_tokenize(expression))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from uuid import uuid4
 
+import orjson
 import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
@@ -9,6 +10,7 @@ from moto.core.models import patch_client
 
 from chalicelib.settings import settings
 from infra.local_server.engine import Engine
+from infra.local_server.limits import size_of_item
 from infra.local_server.strict import Strict
 from tests.infra_local.clients import TABLE, create_table, find, key, open_client, put
 from tests.support.environment import ENGINE
@@ -308,3 +310,19 @@ def test_an_expression_holds_4_kb(client):
                 }
             ]
         )
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        {"": {"S": ""}},
+        {"é": {"S": 'é"\n'}},
+        {"number": {"N": "-1"}, "numbers": {"NS": ["1", "22"]}},
+        {"bytes": {"B": "AA=="}},
+        {"texts": {"SS": ["a", "bc"]}},
+        {"yes": {"BOOL": True}, "none": {"NULL": True}},
+        {"list": {"L": [{"L": []}, {"M": {}}, {"N": "1"}]}, "map": {"M": {"": {"M": {}}}}},
+    ],
+)
+def test_no_item_is_larger_than_it_is_in_json(item):
+    assert size_of_item(item) < len(orjson.dumps(item))

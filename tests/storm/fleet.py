@@ -16,6 +16,7 @@ from typing import Self
 import requests
 
 from tests.storm import server, staged
+from tests.storm.people import CUT_OFF
 from tests.storm.server import Orders
 from tests.support.storage import Storage
 
@@ -117,7 +118,7 @@ def _free_port() -> int:
 def _wait_for(url: str) -> None:
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        with suppress(requests.ConnectionError):
+        with suppress(*CUT_OFF):
             requests.get(f"{url}/auth/verify.json", timeout=PATIENCE)
             return
         time.sleep(0.05)

@@ -26,10 +26,10 @@ READ, UPDATE, OWNER = map(int, PermissionType)
 OK, UNAVAILABLE = 200, 503
 REFUSED = frozenset({400, 403, 404, 409})
 PATIENCE = 60
-_CUT_OFF = (
+CUT_OFF = (
     requests.ConnectionError,
     requests.Timeout,
-    requests.exceptions.ChunkedEncodingError,  # however an answer broke off
+    requests.exceptions.ChunkedEncodingError,  # of any answer of which a part is missing
 )
 """What comes of a server that dies before its answer is all there."""
 TOKEN_LASTS = 120
@@ -124,7 +124,7 @@ class Person:
         since = time.monotonic()
         try:
             response = self._send(method, path, sent)
-        except _CUT_OFF as error:
+        except CUT_OFF as error:
             self.storm.counts[f"{type(error).__name__}"] += 1
             return None
         status = response.status_code

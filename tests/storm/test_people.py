@@ -17,6 +17,7 @@ from tests.support.world import make
 pytestmark = pytest.mark.usefixtures("store")
 
 WHOLE = b'HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{"body":1}'
+PATIENCE = 10
 AFTER_HEAD = WHOLE.index(b"{")
 
 
@@ -24,6 +25,7 @@ AFTER_HEAD = WHOLE.index(b"{")
 def _server(answer: bytes) -> Iterator[str]:
     """One that sends as much as this, and is gone."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(PATIENCE)
 
         def answer_once() -> None:
             connection, _ = listener.accept()
@@ -34,7 +36,7 @@ def _server(answer: bytes) -> Iterator[str]:
         thread = Thread(target=answer_once, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        thread.join()
+        thread.join()  # it waits no longer than the listener does
 
 
 @pytest.fixture

@@ -237,6 +237,12 @@ def test_a_wrong_authorization_header_is_refused_even_beside_a_good_cookie(
     assert_unknown(betty.client.get(ME, headers={"authorization": header}))
 
 
+@pytest.mark.parametrize("rest", ["", ".", "..", ".é.x", ".p.s.x", ".p.s", ".e30.", ".e30.AAAA"])
+@pytest.mark.parametrize("extra", [{}, {"kid": "unknown"}, {"b64": False}, {"crit": ["b64"]}])
+def test_a_header_of_ours_is_no_token(api: Client, extra: dict[str, Any], rest: str) -> None:
+    assert_unknown(ask(api, encoded(header_of_ours() | extra) + rest))
+
+
 def test_the_word_bearer_is_taken_in_any_case(api: Client, claims: dict[str, Any]) -> None:
     response = api.get(ME, headers={"authorization": f"bEaReR {token_of(claims)}"})
     assert response.status == 200
